@@ -6,14 +6,19 @@ import math
 
 import pytest
 
+from cogtcp.data.fitting.backlog import Delivery
 from cogtcp.data.fitting.capacity import fit_rates
+from cogtcp.data.fitting.checking import Compared, Seen, _chance, _compare, _one_more, seen
 from cogtcp.data.fitting.connections import Connection, Sent
 from cogtcp.data.fitting.estimate import Estimate, bootstrap, median, quantile
+from cogtcp.data.fitting.from_logs import estimates
 from cogtcp.data.fitting.laws import fit_laws
 from cogtcp.data.fitting.limits import limited
 from cogtcp.data.fitting.losses import fit_losses
+from cogtcp.data.fitting.probing import ProbeFit
 from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe, text
-from cogtcp.data.fitting.rate import late_ones
+from cogtcp.data.fitting.rate import late_ones, measure
+from cogtcp.data.fitting.result import Fit
 from cogtcp.data.fitting.silences import Gap, Silences, characterise
 from cogtcp.model.statistics import share_interval
 
@@ -320,3 +325,121 @@ def test_a_gap_is_at_least_as_long_as_between_its_first_and_last_loss() -> None:
     assert silences.covers(1.9, 3.0)
     assert not silences.covers(2.0, 4.0)
     assert silences.covers(3.0, 4.1)
+
+
+def shown(**given: float) -> Seen:
+    """Return what a part of a capture shows: 1 Mbit/s, 40 ms, 1 % sent again in 4 episodes."""
+    told: dict[str, float] = {
+        "goodput_bps": 1e6, "rtt_p10_s": 0.04, "rtt_p50_s": 0.04, "rtt_p93_s": 0.05, "rtt_p95_s": 0.05,
+        "rtt_p97_s": 0.05, "resent": 0.01, "paused": 0.0, "longest_s": 0.0, "episodes": 4,
+    }  # fmt: skip
+    return Seen(**{**told, **given})  # type: ignore[arg-type]
+
+
+def test_one_more_run_lies_within_the_prediction_interval() -> None:
+    """1, 2, 3: t(0.975, 2) = 4.302653 times a deviation of 1 times sqrt(4 / 3)."""
+    assert _one_more([1.0, 2.0, 3.0]) == pytest.approx(4.302653 * math.sqrt(4 / 3), abs=1e-5)
+    assert _one_more([2.0, 2.0]) == 0
+
+
+def test_a_simulation_agrees_within_a_share_and_the_spread_of_its_seeds() -> None:
+    still = _compare("goodput", "bit/s", 1e6, [1e6, 1e6], 0.15, 0.0)
+    assert (still.low, still.high) == pytest.approx((0.85e6, 1.15e6))
+    spread = _compare("median RTT", "s", 2.0, [1.0, 2.0, 3.0], 0.2, 0.003)
+    half = _one_more([1.0, 2.0, 3.0]) + 0.4 + 0.003
+    assert (spread.low, spread.high) == (0.0, pytest.approx(2 + half))
+    assert (spread.simulated, spread.measured) == (2, 2)
+    # Retransmissions: half to twice as many, and what chance makes.
+    resent = _compare("retransmissions", "share", 0.01, [0.01, 0.01], 0.0, 0.002)
+    assert (resent.low, resent.high) == pytest.approx((0.003, 0.022))
+    other = _compare("pauses", "share", 0.01, [0.01, 0.01], 0.0, 0.002)
+    assert (other.low, other.high) == pytest.approx((0.008, 0.012))
+
+
+def test_chance_makes_a_full_queue_more_or_less() -> None:
+    # 1 % in 4 episodes: 0.25 % each, one more and twice the root of four.
+    assert _chance([shown(), shown()]) == pytest.approx(0.0025 * (1 + 1.96 * 2))
+    assert _chance([shown(episodes=0), shown(episodes=0)]) == 0
+    assert _chance([shown(episodes=2, resent=0.01), shown(episodes=0, resent=0.0)]) == pytest.approx(
+        0.005 * (1 + 1.96)
+    )
+
+
+def test_differences_are_said_in_words() -> None:
+    def says(name: str, measured: float, simulated: float) -> str:
+        return Compared(name, "", measured, simulated, 0.9 * simulated, 1.1 * simulated).says
+
+    assert says("goodput", 100.0, 125.0) == "25 % more goodput"
+    assert says("goodput", 100.0, 75.0) == "25 % less goodput"
+    assert says("retransmissions", 0.01, 0.02) == "100 % more retransmissions"
+    assert says("retransmissions", 0.02, 0.01) == "50 % fewer retransmissions"
+    assert says("median RTT", 0.04, 0.05) == "25 % higher median RTT"
+    assert says("median RTT", 0.04, 0.03) == "25 % lower median RTT"
+    assert says("pauses", 0.1, 0.25) == "25 % of the time in pauses in place of 10 %"
+    assert says("goodput", 0.0, 1.0) == "goodput that the capture does not have"
+    inside = [Compared("x", "", value, 1.0, 0.9, 1.1).holds for value in (0.89, 0.9, 1.1, 1.11)]
+    assert inside == [False, True, True, False]
+
+
+def test_what_a_part_of_a_capture_shows() -> None:
+    """Ten packets in 1 s from 5 s on; two are sent again, and nothing comes for 0.6 s."""
+    data = []
+    for n in range(10):
+        at = 5.05 + n * 0.04 + (0.6 if n > 4 else 0.0)
+        data.append(Sent(at, n * 1000, (n + 1) * 1000, 1052, answered=at + 0.02 + 0.001 * n, fresh=True))
+    data[5].resent = data[9].resent = True
+    before, behind = Sent(4.9, 0, 9, 61, answered=4.95), Sent(6.1, 0, 9, 61, answered=6.2)
+    found = seen([Connection("sender", [before, *data, behind], [])], 5.0, 6.0, 0.02)
+    assert found.goodput_bps == pytest.approx(8 * 8000)
+    assert found.resent == 0.2
+    assert (found.rtt_p10_s, found.rtt_p50_s, found.rtt_p95_s) == pytest.approx((0.021, 0.025, 0.029))
+    # From 5.05 + 0.16 + 0.024 to 5.05 + 0.2 + 0.6 + 0.025.
+    assert found.longest_s == pytest.approx(0.641)
+    assert found.paused == pytest.approx(0.641)
+    assert found.episodes == 2, "0.16 s apart, more than two round trips"
+    data[9].resent, data[6].resent = False, True
+    assert seen([Connection("sender", data, [])], 5.0, 6.0, 0.02).episodes == 1
+    # A long round trip: three of them are no pause.
+    assert seen([Connection("sender", data, [])], 5.0, 6.0, 0.3).longest_s == 0
+    assert math.isnan(seen([Connection("receiver", data, [])], 5.0, 6.0, 0.02).rtt_p50_s)
+
+
+def test_a_fit_of_probes_says_their_timetable_and_the_smallest_delay() -> None:
+    silences = Silences(
+        "drop", 0.75, (gap(1.0, 2.0),), period=5.0, period_error=0.1, length=1.0, low=0.9, high=1.1,
+        fixed=True, on_grid=8, phase=1.0,
+    )  # fmt: skip
+    delay = Measured(0.02, 0.01, 0.03, "s", "half")
+    length = Measured(1.0, 0.9, 1.1, "s", "length")
+    share = Measured(0.1, 0.05, 0.2, "share", "lost")
+    first = ProbeFit(Bounded("s", "bound", at_most=0.01), share, Unknown("no"), Unknown("no"), None)
+    second = ProbeFit(delay, share, length, Unknown("no"), silences)
+    found = {each.name: each for each in estimates(Fit("x", probed=[first, second]), 0.025)}
+    # A measured delay before a smaller bound.
+    assert found["delay"].value == 0.02
+    period = found["period"]
+    assert (period.value, period.low, period.high) == pytest.approx((5.0, 4.9, 5.1))
+    assert "8 silences" in period.how
+    assert found["silence"].value == 1.0
+    assert (found["silences drop"].value, found["silences drop"].how) == (
+        0.75,
+        "75 % of the silences lost packets",
+    )
+    assert "25 ms is assumed" in estimates(Fit("x"), 0.025)[0].how
+    alone = {each.name: each for each in estimates(Fit("x", probed=[first]), 0.025)}
+    assert not alone["silence"].known
+    assert alone["delay"].bound is not None
+
+
+def test_a_short_transfer_is_bounded_over_a_third_of_it() -> None:
+    """A packet each 2 ms for 0.6 s, round trips of 0.1 s: a span of 0.2 s, a third of the transfer."""
+    some = [Delivery(n * 0.002, 1500, 0.0, n * 0.002 - 0.1) for n in range(301)]
+    found = measure(some, [each.time for each in some], 0.1, 1500, tick=0.0, timed=True)
+    assert isinstance(found.capacity, Bounded)
+    # 101 packets with both ends; the first is of before, and one more may be.
+    assert found.capacity.at_least == pytest.approx(99 * 1500 * 8 / 0.204)
+    longer = [Delivery(n * 0.002, 1500, 0.0, n * 0.002 - 0.1) for n in range(3001)]
+    found = measure(longer, [each.time for each in longer], 0.1, 1500, tick=0.0, timed=True)
+    assert isinstance(found.capacity, Bounded)
+    # A quarter of a second, more than two round trips: 126 packets.
+    assert found.capacity.at_least == pytest.approx(124 * 1500 * 8 / 0.254)

@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60, help="mutants (default: 60)")
     parser.add_argument("--only", default="", help="only mutants whose name contains this")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, help="processor time of a mutant's tests (default: 60)"
+        "--seconds", type=float, default=20.0, help="processor time of a mutant's tests (default: 20)"
     )
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no mutant after this time")
     parser.add_argument("--list", action="store_true", help="show the sample, and test nothing")
@@ -177,7 +177,7 @@ def _reaching(mutant: Mutant, left_out: Iterable[str], most: float) -> tuple[lis
     for path in sorted((ROOT / "tests").glob("test_*.py")):
         if path.name.startswith(tuple(left_out)):
             continue
-        folder = _noted(path.name)
+        folder = _noted(path.name, left_out)
         data = CoverageData(str(folder / "lines"))
         data.read()
         by_line = data.contexts_by_lineno(str(COPY / mutant.file))
@@ -218,8 +218,8 @@ def _statement(source: str, line: int) -> range:
     return least
 
 
-def _noted(test: str) -> Path:
-    """Return the folder with the lines of each test of a file, noted unless they are known."""
+def _noted(test: str, left_out: Iterable[str]) -> Path:
+    """Return the folder with the lines of each test of a file but some, noted unless they are known."""
     stamp = hashlib.sha256()
     for path in [*sorted((ROOT / "python").rglob("*.py")), ROOT / "tests" / test]:
         stamp.update(path.read_bytes())
@@ -230,7 +230,13 @@ def _noted(test: str) -> Path:
         folder.mkdir(parents=True)
         (folder / "tests").touch()
         more = {"COGTCP_REACH": str(folder), "COGTCP_REACH_OF": str(COPY / "python" / "cogtcp")}
-        why, seconds = _run(COPY, ["-p", "python_reach", f"tests/{test}"], NOTING_S, more)
+        arguments = [
+            "-p",
+            "python_reach",
+            f"tests/{test}",
+            *(f"--deselect=tests/{each}" for each in left_out),
+        ]
+        why, seconds = _run(COPY, arguments, NOTING_S, more)
         number = len((folder / "tests").read_text().splitlines())
         print(f"{test}: {number} tests, {seconds:.0f} s{f', {why}' if why else ''}", flush=True)
         _merge(folder)
@@ -262,11 +268,15 @@ def _notices(mutant: Mutant, text: str, asked: list[str], most: float) -> str | 
             return None
         noted = MUTATED / "cache/v/cache/lastfailed"
         failing = next(iter(json.loads(noted.read_text())), "") if noted.exists() else ""
-        until = asked[: asked.index(failing) + 1] if failing in asked else asked
-        # It may fail without the mutant, in this order and without the others of its file.
-        if _run(MUTATED, ["-x", *until], most, {})[0] is None:
+        # It may fail without the mutant, as those do that depend on the test before.
+        alone = [failing] if failing else asked
+        passes = _run(MUTATED, ["-x", *alone], most, {})[0] is None
+        target.write_text(text)
+        fails = passes and (not failing or _run(MUTATED, ["-x", *alone], most, {})[0] is not None)
+        target.write_text(source)
+        if fails:
             return failing or why
-        print(f"left out: {failing or 'all tests'}, which {why} without {mutant.name}", flush=True)
+        print(f"left out: {failing or 'all tests'} for {mutant.name}", flush=True)
         asked = [test for test in asked if test != failing] if failing else []
     return None
 
