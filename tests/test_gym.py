@@ -239,3 +239,42 @@ def test_the_narrowest_link_is_that_of_the_scenario() -> None:
     assert cogtcp.gym.congestion._narrowest(
         SHORT.set("topology.single_hop.link.rate", "3 Mbit/s")
     ) == pytest.approx(3e6, rel=1e-3)
+
+
+def report(**given: float) -> SimpleNamespace:
+    """Return what the engine tells of a CR user: a second in, on a channel of 1 Mbit/s."""
+    told: dict[str, float] = {
+        "time_s": 1.0, "reported": 0, "busy_share": 0.0, "rate_bps": 1e6, "acked": 0, "exchanges": 10,
+        "failed_exchanges": 0, "handoffs": 2, "timeouts": 1, "sensing_time_s": 0.01,
+        "transmission_time_s": 1.0,
+    }  # fmt: skip
+    return SimpleNamespace(**{**told, **given})
+
+
+def test_what_the_agent_of_sensing_sees_by_hand() -> None:
+    env = cogtcp.gym.Sensing(SENSED, sensing_times=(0.001, 0.1), transmission_times=(0.1, 10.0))
+
+    def look(**given: float) -> list[float]:
+        return [round(float(each), 6) for each in env._look(report(), report(**given))]  # type: ignore[arg-type]
+
+    # Nothing happened; both times are in the middle of their ranges, by ratio.
+    assert look(time_s=2.0) == [-1, -1, 0, -1, 0, 0, 0, 0, 0]
+    # In 1 s the channel carries 125 kB: half of it was acknowledged; 5 of 20 exchanges failed.
+    found = look(
+        time_s=2.0, reported=1, busy_share=0.75, acked=62_500, exchanges=30, failed_exchanges=5, handoffs=3,
+        timeouts=4, sensing_time_s=0.1, transmission_time_s=0.1,
+    )  # fmt: skip
+    assert found == [1, 0.5, 0, 0, 0.25, 1, 3, 1, -1]
+    assert look()[3] == -1, "no time has passed"
+    assert look(time_s=2.0, timeouts=99, acked=10**6)[3::3] == [4, 4], "cut off"
+
+
+def test_actions_are_times_by_ratio() -> None:
+    env = cogtcp.gym.Sensing(SENSED, sensing_times=(0.001, 0.1), transmission_times=(0.1, 10.0))
+    assert env.action_for(sensing_time=0.01, transmission_time=10.0) == pytest.approx([0.0, 1.0])
+    assert env.action_for(sensing_time=0.001, transmission_time=1.0) == pytest.approx([-1.0, 0.0])
+    env.reset(seed=1)
+    for action, sensing, transmission in (((0.0, -1.0), 0.01, 0.1), ((-9.0, 9.0), 0.001, 10.0)):
+        _, _, _, _, info = env.step(np.array(action, np.float32))
+        assert info["sensing_time_s"] == pytest.approx(sensing, rel=1e-6)
+        assert info["transmission_time_s"] == pytest.approx(transmission, rel=1e-6)
