@@ -16,6 +16,7 @@ Outcomes are kept in target/mutants/python: another run goes on, and asks again 
 import argparse
 import ast
 import compileall
+import functools
 import hashlib
 import json
 import math
@@ -220,9 +221,8 @@ def _statement(source: str, line: int) -> range:
 
 def _noted(test: str, left_out: Iterable[str]) -> Path:
     """Return the folder with the lines of each test of a file but some, noted unless they are known."""
-    stamp = hashlib.sha256()
-    for path in [*sorted((ROOT / "python").rglob("*.py")), ROOT / "tests" / test]:
-        stamp.update(path.read_bytes())
+    stamp = _package().copy()
+    stamp.update((ROOT / "tests" / test).read_bytes())
     folder = OUTPUT / "reach" / test
     known = folder / "stamp"
     if not known.exists() or known.read_text() != stamp.hexdigest():
@@ -242,6 +242,15 @@ def _noted(test: str, left_out: Iterable[str]) -> Path:
         _merge(folder)
         known.write_text(stamp.hexdigest())
     return folder
+
+
+@functools.cache
+def _package() -> Any:
+    """Return the hash of the package's files."""
+    stamp = hashlib.sha256()
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        stamp.update(path.read_bytes())
+    return stamp
 
 
 def _merge(folder: Path) -> None:
