@@ -16,7 +16,7 @@ from cogtcp.showing.figure.model import Dots, Rule, Text, Whiskers
 from cogtcp.showing.report.alone import alone
 from cogtcp.studies import Setting, Unsaid, answers, causes, kept, list_studies
 from cogtcp.studies.picture import Dot, picture, share_of
-from cogtcp.studies.space import Space
+from cogtcp.studies.space import Space, show
 from cogtcp.studies.support import Support, share
 
 
@@ -289,3 +289,9 @@ def test_the_exact_interval_of_a_share() -> None:
     assert all(map(math.isnan, (share(0, 0).mean, share(0, 0).low, share(0, 0).high)))
     counted = place(5, 5, 3)
     assert (counted.holds, counted.fails, counted.inconclusive, counted.share) == (5, 5, 3, half)
+
+
+def test_a_value_is_shown_without_an_exponent() -> None:
+    assert [show(value) for value in (0.1234, 999.4, 999.6, 1000.0, 12345.6, "drop")] == [
+        "0.123", "999", "1000", "1000", "12346", "drop",
+    ]  # fmt: skip
