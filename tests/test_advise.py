@@ -9,20 +9,23 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import cogtcp
 from cogtcp import Scenario, UsageError, advise
 from cogtcp.cli import main
-from cogtcp.deciding.advising import inputs
-from cogtcp.deciding.advising.around import fields
+from cogtcp.deciding.advising import inputs, telling
+from cogtcp.deciding.advising.around import Probe, fields
 from cogtcp.deciding.advising.confirming import Confirmation
 from cogtcp.deciding.advising.inputs import Inputs
 from cogtcp.deciding.advising.telling import pretty
 from cogtcp.deciding.advising.wanted import Wanted
 from cogtcp.model.metrics import BY_NAME
 from cogtcp.model.scenario import DOUBT
+from cogtcp.model.statistics import Interval
 from conftest import PATIENCE, ROOT, SMALL
 
 
@@ -394,3 +397,80 @@ def test_a_confirmation_compares_runs_of_the_same_seeds_alone() -> None:
     nothing = Confirmation(("a", "b"), {"a": {1: 8e6}}, {}, {}, BY_NAME["goodput_bps"])
     assert nothing.confirms(1) is None
     assert "too busy" in nothing.text
+
+
+def test_counts_and_times_are_rounded_up_as_people_read_them() -> None:
+    assert [telling._rounded(runs) for runs in (0, 7, 99, 101, 119, 1234)] == [0, 7, 99, 110, 120, 1300]
+    assert [telling._lasts(seconds) for seconds in (0.2, 99.5, 100, 121, 5399, 5400, 9000)] == [
+        "1 s", "100 s", "2 min", "3 min", "90 min", "1.5 h", "2.5 h",
+    ]  # fmt: skip
+    # Some room: 30 % and five seconds.
+    assert [telling._budget(seconds) for seconds in (0, 10, 73, 74, 4149, 4160)] == [
+        "10s", "20s", "100s", "2m", "90m", "2h",
+    ]  # fmt: skip
+
+
+def asked(*, additive: bool = False, margin: float = 0.02) -> Any:
+    return SimpleNamespace(
+        wanted=SimpleNamespace(additive=additive, margin=lambda share: share), margin=margin
+    )
+
+
+def test_gains_are_said_with_their_sign_and_their_ends() -> None:
+    number = telling._number
+    # From 20 % on without a decimal place.
+    assert [number(asked(), value) for value in (0.0512, 0.199, 0.2, -0.3)] == [
+        "5.1 %",
+        "19.9 %",
+        "20 %",
+        "-30 %",
+    ]
+    assert number(asked(), 0.05, sign=True) == "+5.0 %"
+    assert [number(asked(additive=True), value, sign=True) for value in (0.5, -0.25)] == ["+0.50", "-0.25"]
+    ends = telling._ends
+    assert ends(asked(), Interval(0.05, 0.02, 0.08, 9)) == " (95 %: 2.0 to 8.0 %)"
+    assert ends(asked(additive=True), Interval(0.05, 0.02, 0.08, 9)) == " (95 %: 0.02 to 0.08)"
+    assert ends(asked(), Interval(0.05, 0.02, math.inf, 9)) == " (95 %: at least 2.0 %)"
+    assert ends(asked(), Interval(0.05, -math.inf, 0.08, 9)) == " (95 %: at most 8.0 %)"
+    assert ends(asked(), Interval(0.05, -math.inf, math.inf, 9)) == " (no bound yet)"
+    assert ends(asked(), Interval(0.05, 0.05, 0.05, 1)) == ""
+    better = telling._better
+    assert better(asked(), Interval(0.05, 0.02, 0.08, 9)) == "5.0 % better (95 %: 2.0 to 8.0 %)"
+    assert better(asked(), Interval(-0.05, -0.08, -0.02, 9)) == "5.0 % worse (95 %: 2.0 to 8.0 %)"
+    assert telling._margin(asked()) == "2 %"
+    assert telling._margin(asked(additive=True, margin=0.5)) == "0.50 (50 % of goodput)"
+
+
+def probe(path: str, wins: str = "", factor: float = 1.0, chosen: bool = True, **looked: Interval) -> Any:
+    known = {float(name.removeprefix("x")): gain for name, gain in looked.items()}
+    return Probe(
+        path, "10 Mbit/s", chosen, wins=wins, at="20 Mbit/s" if wins else "", factor=factor, looked=known
+    )
+
+
+def test_fields_that_turn_the_answer_are_named_from_the_nearest_on() -> None:
+    small, gain = Interval(0.0, -0.01, 0.01, 9), Interval(0.1, 0.05, 0.15, 9)
+    advice = asked()
+    advice.probes = []
+    assert telling._changes(advice) == ""
+    advice.probes = [
+        probe("a.link.rate", "bbr", 8.0),
+        probe("b.link.delay", "reno", 0.25),
+        probe("c.link.queue", x2=small),
+    ]
+    assert telling._changes(advice) == (
+        "What would change the answer: reno wins below 20 Mbit/s of link.delay (now 10 Mbit/s) "
+        "and bbr wins above 20 Mbit/s of link.rate (now 10 Mbit/s)."
+    )
+    advice.probes = [probe("a.link.rate", **{"x2": small, "x0.25": small}), probe("b.link.delay", x2=small)]
+    assert telling._changes(advice) == (
+        "No single field changes the answer between 1/2 and 2 times its value (2 fields)."
+    )
+    assert telling._not_worth(advice) == "Not worth tuning: link.rate and link.delay."
+    advice.probes = [probe("a.link.rate", x2=small, x4=gain), probe("b.link.delay", chosen=False, x2=gain)]
+    assert telling._not_worth(advice) == (
+        "Worth tuning: link.rate (4 times 10 Mbit/s is 10.0 % better (95 %: 5.0 to 15.0 %))."
+    )
+    assert telling.is_flat(probe("a", x2=Interval(0.01, 0.0, 0.02, 9)), advice)
+    assert not telling.is_flat(probe("a", x2=Interval(0.01, 0.0, 0.021, 9)), advice)
+    assert not telling.is_flat(probe("a"), advice)

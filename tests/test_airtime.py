@@ -8,7 +8,7 @@ import pytest
 
 from cogtcp import Scenario, run
 from cogtcp.model import airtime
-from cogtcp.model.airtime import Positions, around, exchanges
+from cogtcp.model.airtime import Frame, Positions, around, exchanges
 
 #: A chain n0, n1, n2, n3, 200 m apart, and n9 far away.
 PLACES = [
@@ -95,3 +95,60 @@ def test_shares_of_a_run_sum_to_one_and_are_on_its_page(tmp_path: Path) -> None:
     page = (tmp_path / "page.html").read_text()
     assert "Where the airtime went" in page
     assert f"{found[0].flow}, {found[0].node}" in page
+
+
+def aired(start: float, end: float, transmitter: str = "a", **given: object) -> Frame:
+    told: dict[str, object] = {
+        "receiver": "b", "kind": "data", "channel": 1, "flow": "f", "protocol": "tcp", "carries": True,
+        "payload": (end - start) / 2 if transmitter == "a" else 0.0, "failed": "",
+    }  # fmt: skip
+    return Frame(start, end, transmitter, **{**told, **given})  # type: ignore[arg-type]
+
+
+def placed(**of: tuple[float, int]) -> Positions:
+    return Positions(
+        {"node": node, "time_s": 0.0, "x_m": x, "y_m": 0.0, "channel": channel}
+        for node, (x, channel) in of.items()
+    )
+
+
+def test_the_time_around_a_relay_by_hand() -> None:
+    """Ten seconds, each second's frame of another kind; what overlaps counts to the first."""
+    places = placed(a=(0.0, 1), b=(100.0, 1), near=(550.0, 1), far=(550.1, 1), other=(10.0, 2))
+    frames = [
+        aired(0.0, 1.0),
+        aired(1.0, 2.0, kind="rts", payload=0.0),
+        aired(2.0, 3.0, "b", receiver="a", kind="ack"),
+        aired(3.0, 4.0, "near", flow="g"),
+        aired(3.5, 4.5, "near", flow="g"),
+        aired(4.5, 5.0, "far", flow="g"),
+        aired(5.0, 5.5, "other", flow="g", channel=2),
+        aired(5.5, 6.0, failed="collision"),
+        aired(6.0, 6.5, failed="interfered"),
+        aired(6.5, 7.0, "near", protocol="routing", flow=""),
+        aired(7.0, 7.5, carries=False, payload=0.0),
+        aired(7.5, 8.0, "b", receiver="c"),
+        aired(9.5, 11.0, "near", flow="g"),
+        aired(12.0, 13.0),
+    ]
+    found = around("f", frames, places, 550.0, (0.0, 10.0), {"a": 0.05})
+    assert found is not None
+    assert (found.flow, found.node) == ("f", "a")
+    # Half of a data frame is payload; the rest, RTS and ACK are the MAC's.
+    seconds = {name: 10 * share for name, share in found.shares.items() if share}
+    assert seconds == pytest.approx(
+        {
+            "payload": 0.5, "mac": 2.5, "flows": 2.0, "retry": 0.5, "interference": 0.5, "routing": 0.5,
+            "acks": 0.5, "hops": 0.5, "silent": 0.5, "idle": 2.0,
+        }
+    )  # fmt: skip
+    assert around("none", frames, places, 550.0, (0.0, 10.0), {}) is None
+
+
+def test_a_node_is_where_its_last_record_says() -> None:
+    rows = [
+        {"node": "a", "time_s": t, "x_m": 10.0 * t, "y_m": 1.0, "channel": int(t)} for t in (1.0, 2.0, 3.0)
+    ]
+    places = Positions(rows)
+    assert [places.at("a", time)[0] for time in (0.5, 1.0, 1.9, 2.0, 9.0)] == [10, 10, 10, 20, 30]
+    assert places.at("a", 2.5) == (20.0, 1.0, 2)

@@ -12,8 +12,19 @@ import cogtcp
 from cogtcp import Scenario, UsageError
 from cogtcp.cli import main
 from cogtcp.deciding.atlas import lookup, rules, survey
-from cogtcp.deciding.atlas.space import AXES, FLOWS, LAWS, SILENCES, place_of, point
+from cogtcp.deciding.atlas.space import (
+    AXES,
+    FLOWS,
+    LAWS,
+    SILENCES,
+    Axis,
+    SurveyPoint,
+    _step,
+    place_of,
+    point,
+)
 from cogtcp.deciding.atlas.transports import CANDIDATES, SURVEYED
+from cogtcp.running.space import quantity
 from cogtcp.showing.report.atlas import atlas_page
 from conftest import ROOT, SMALL
 
@@ -212,3 +223,126 @@ def test_no_column_of_the_survey_is_read_twice(monkeypatch: pytest.MonkeyPatch) 
     for name in SURVEYED:
         of_file = [math.nan if value is None else value for value in table[f"{name}:efficiency"].to_pylist()]
         assert found[name] == pytest.approx(of_file, nan_ok=True)
+
+
+PLACE = {
+    "silence_rtt": 2.0, "period_rtt": 20.0, "rtt_s": 0.1, "bdp": 50.0, "queue_bdp": 1.0, "loss": 1e-4,
+    "rate_range": 1.0, "law": "periodic", "silence": "hold", "flows": 2,
+}  # fmt: skip
+
+
+def at(**changed: object) -> SurveyPoint:
+    return SurveyPoint(**{**PLACE, **changed})  # type: ignore[arg-type]
+
+
+def test_the_scenario_of_a_point_by_hand() -> None:
+    """50 packets of 1,512 bytes in 0.1 s are 6.048 Mbit/s; 2 of 20 round-trip times are silent."""
+    place = at()
+    assert place.rate_bps == pytest.approx(6.048e6)
+    data = place.scenario().to_dict()
+    link = data["topology"]["single_hop"]["link"]
+    said = (link["rate"], link["delay"], link["queue"], link["loss"])
+    assert [place_number(value) for value in said] == pytest.approx([6.048e6, 0.05, 50, 1e-4])
+    sensing = data["radio"][0]["sensing"]
+    assert (place_number(sensing["off"]), place_number(sensing["on"])) == pytest.approx((0.2, 1.8))
+    # Twelve periods of 2 s; a fifth is warm-up, a tenth a sample.
+    assert place.duration_s == pytest.approx(24.0)
+    run = data["run"]
+    assert [place_number(run[key]) for key in ("duration", "warmup", "sample_interval")] == pytest.approx(
+        [24.0, 4.8, 2.4]
+    )
+    assert at(loss=0.9e-5).scenario().to_dict()["topology"]["single_hop"]["link"].get("loss", 0.0) == 0.0
+    # A range of 1 to 3 with the same mean: 3.024 to 9.072 Mbit/s.
+    ranged = at(rate_range=3.0).scenario().to_dict()["radio"][0]["channel"]["range"]
+    assert [place_number(rate) for rate in ranged] == pytest.approx([3.024e6, 9.072e6])
+    assert "range" not in at(rate_range=1.19).scenario().to_dict()["radio"][0]["channel"]
+    off, on = (at(law="pu").scenario().to_dict()["radio"][0]["sensing"][key] for key in ("off", "on"))
+    assert (place_number(off), place_number(on["exponential"])) == pytest.approx((0.2, 1.8))
+    off = at(law="on-off").scenario().to_dict()["radio"][0]["sensing"]["off"]
+    assert place_number(off["exponential"]) == pytest.approx(0.2)
+
+
+def place_number(value: object) -> float:
+    """Return a quantity in s, bit/s or packets."""
+    found = quantity(value)
+    return float(value) if found is None else found[0]  # type: ignore[arg-type]
+
+
+def test_runs_last_for_their_cycles_within_what_is_affordable() -> None:
+    assert at(period_rtt=5.0, silence_rtt=0.1, rtt_s=0.2).duration_s == pytest.approx(30.0), "150 round trips"
+    assert at(period_rtt=5.0, silence_rtt=0.1, rtt_s=0.01, bdp=4.0).duration_s == 15.0, "the shortest"
+    # 40,000 packets at 4,000 packets/s; 12 periods would be 48 s.
+    assert at(period_rtt=40.0, bdp=400.0).duration_s == pytest.approx(12.0), "three periods in any case"
+    assert at(period_rtt=30.0, bdp=400.0).duration_s == pytest.approx(10.0)
+    assert at(period_rtt=900.0, rtt_s=0.4, bdp=4.0).duration_s == 240.0, "the longest"
+
+
+def test_an_axis_is_logarithmic() -> None:
+    axis = Axis("x", 0.1, 10.0, "X", "x")
+    assert [axis.at(share) for share in (0.0, 0.25, 0.5, 1.0)] == pytest.approx(
+        [0.1, 0.31623, 1.0, 10.0], rel=1e-4
+    )
+    assert [axis.share(value) for value in (0.1, 1.0, 10.0, 100.0, 0.01)] == pytest.approx(
+        [0, 0.5, 1, 1.5, -0.5]
+    )
+    assert axis.share(0.0) == pytest.approx(-5.5)
+
+
+def test_the_steps_of_the_survey_are_the_generalised_golden_ratio() -> None:
+    """Of one dimension the golden ratio, of two the plastic number (Roberts 2018)."""
+    assert _step(1) == pytest.approx([0.6180339887])
+    assert _step(2) == pytest.approx([0.7548776662, 0.5698402910])
+
+
+def test_a_dumbbell_counts_its_accesses_and_what_is_unlike_is_said() -> None:
+    data = at().scenario().to_dict()
+    link = data["topology"]["single_hop"]["link"]
+    dumbbell = {"bottleneck": {**link, "delay": "30 ms"}, "access": {"rate": "1 Gbit/s", "delay": "10 ms"}}
+
+    def place(**changed: object) -> tuple[SurveyPoint, list[str]] | str:
+        return place_of(Shown({**data, **changed}))  # type: ignore[arg-type]
+
+    found = place(topology={"dumbbell": dumbbell})
+    assert not isinstance(found, str)
+    # Twice 30 ms and, on both sides, twice 10 ms: 100 ms, as on the single link.
+    assert found[0].rtt_s == pytest.approx(0.1)
+    assert (found[0].bdp, found[0].queue_bdp, found[0].period_rtt) == pytest.approx((50, 1, 20))
+    assert found[1] == []
+    assert place(topology={"chain": {}}) == "the atlas covers a single link or a dumbbell"
+    assert place(radio=[]) == "the atlas covers one radio"
+    assert place(radio=data["radio"] * 2) == "the atlas covers one radio"
+    cycles = "the atlas covers radios that are cycles (sensing, pu)"
+    assert place(radio=[{"name": "r", "links": ["link"]}]) == cycles
+    assert place(radio=[{**data["radio"][0], "journey": {}}]) == cycles
+    assert place(radio=[{**data["radio"][0], "cr": {}}]) == cycles
+    users = {"name": "r", "links": ["link"], "pu": {"interarrival": "1.8 s", "switching": "200 ms"}}
+    found = place(radio=[users])
+    assert not isinstance(found, str)
+    assert (found[0].law, found[0].silence, found[0].silence_rtt) == ("pu", "hold", pytest.approx(2.0))
+    found = place(radio=[{**data["radio"][0], "pu": users["pu"], "silence": "unreachable"}])
+    assert not isinstance(found, str)
+    assert found[1] == [
+        "sensing and primary users together: the atlas knows sensing alone",
+        'silence = "unreachable": taken for "drop"',
+    ]
+    assert found[0].silence == "drop"
+    found = place(flow=[{"count": 3}, {}, {}])
+    assert not isinstance(found, str)
+    assert found[0].flows == 4, "five flows: 4 is nearer than 8 by ratio"
+    traced = {"single_hop": {"link": {**link, "trace": "x.csv"}}}
+    assert place(topology=traced) == "the atlas covers links with a rate and no trace"
+    odd = {"single_hop": {"link": {**link, "queue": "red", "loss": 0.5, "delay": "600 ms"}}}
+    found = place(topology=odd)
+    assert not isinstance(found, str)
+    assert found[0].queue_bdp == 1
+    assert found[1][0] == 'queue = "red": taken for drop-tail of one bandwidth-delay product'
+    assert [said.split(":")[0] for said in found[1][1:]] == [
+        "Period / RTT 1.67", "RTT, s 1.2", "BDP, packets 600", "Loss 0.5",
+    ]  # fmt: skip
+
+
+class Shown:
+    """Stands for a scenario: its data alone are asked for."""
+
+    def __init__(self, data: dict[str, object]) -> None:
+        self.to_dict = lambda: data

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from cogtcp.deciding.advising.racing import Chances, Left, Race, bounds, schedule, weights
+from cogtcp.model.statistics import t_quantile
 from conftest import ROOT
 
 SPEC = importlib.util.spec_from_file_location("decisions", ROOT / "benches" / "decisions.py")
@@ -163,3 +164,87 @@ def test_a_failed_run_ends_a_candidate() -> None:
     race = Race(["today", "other"], "today")
     race.settle({"today": [1.0], "other": [1.03]})
     assert (race.head, race.winner) == ("run", "other")
+
+
+def test_the_chance_of_error_by_hand() -> None:
+    """Of 5 %: a fifth for limits, if there are some; of the rest 0.2, 0.4 and 0.4 among three and more."""
+    assert Chances.of(2, 0, 0.05) == Chances(0.05, 0.05, 0.05, 0.0)
+    assert Chances.of(3, 0, 0.05) == Chances(
+        pytest.approx(0.01), pytest.approx(0.02), pytest.approx(0.02), 0.0
+    )
+    four = Chances.of(4, 2, 0.05)
+    assert (four.keep, four.leave, four.best) == pytest.approx((0.008, 0.016, 0.016))
+    assert four.limit == pytest.approx(0.01 / 8)
+    # Three that may win: three against today's, two against each other.
+    among = four.among(3)
+    assert (among.keep, among.leave, among.best) == pytest.approx((0.008, 0.016 / 3, 0.008))
+    assert four.among(1).best == four.among(0).best == four.best
+    assert weights(1) == [1.0]
+    assert weights(2) == pytest.approx([0.2 / 0.35, 0.15 / 0.35])
+    assert weights(4) == pytest.approx([0.2, 0.15, 0.325, 0.325])
+    assert [schedule(most) for most in (1, 3, 4, 12)] == [[1], [3], [3, 4], [3, 5, 8, 12]]
+
+
+def test_a_bound_needs_three_values_that_vary_or_twelve() -> None:
+    assert bounds([1.0, 2.0], 0.025) == (-math.inf, math.inf)
+    # 1, 2, 3: 2 -+ t(0.975, 2) / sqrt 3; a value that is missing is left out.
+    low, high = bounds([1.0, 2.0, math.nan, 3.0], 0.025)
+    assert (low, high) == pytest.approx((2 - 2.4841377, 2 + 2.4841377), abs=1e-6)
+    assert bounds([5.0] * 11, 0.01) == (-math.inf, math.inf)
+    assert bounds([5.0] * 11 + [math.nan], 0.01) == (-math.inf, math.inf)
+
+
+def settled(sign: int = 1, margin: float = 0.1, additive: bool = False, **values: float | str) -> Race:
+    race = Race(list(values), "today", sign=sign, margin=margin, additive=additive)
+    race.settle({name: each if isinstance(each, str) else [each] for name, each in values.items()})
+    return race
+
+
+def test_without_chance_the_better_one_by_more_than_the_margin_wins() -> None:
+    assert settled(today=10.0, other=11.0).winner == "today", "by the margin and no more"
+    assert settled(today=10.0, other=11.01).winner == "other"
+    assert settled(-1, today=10.0, other=9.0).winner == "today"
+    assert settled(-1, today=10.0, other=8.99).winner == "other"
+    assert settled(1, 0.5, True, today=10.0, other=10.5).winner == "today"
+    assert settled(1, 0.5, True, today=10.0, other=10.6).winner == "other"
+    assert settled(-1, 0.5, True, today=10.0, other=9.4).winner == "other"
+    race = settled(today=10.0, best=20.0, next=15.0, equal=20.0, broken="why")
+    assert race.winner in ("best", "equal")
+    assert race.left["next"] == Left("worse", 1, race.winner)
+    assert race.left["broken"] == Left("failed", 1, "why")
+    assert "equal" not in race.left
+    kept = settled(today=10.0, next=10.5)
+    assert kept.left["next"] == Left("no better", 1, "today")
+    assert kept.gain("next", "today").mean == pytest.approx(0.05)
+    assert settled(-1, today=10.0, quick=8.0).gain("quick", "today").mean == pytest.approx(0.2)
+    assert settled(today="a", other="b").head == "nothing"
+
+
+def test_ranks_are_by_the_mean_over_the_same_seeds() -> None:
+    race = Race(["today", "a", "b", "c", "d"], "today")
+    race.values = {"today": [1.0, 1.0], "a": [3.0, 1.0], "b": [2.5], "c": [9.0], "d": [8.0]}
+    race.left = {"c": Left("failed", 0, "why"), "d": Left("worse", 1, "a")}
+    # b has the first seed alone, at which today's has 1 and a has 3: b is 1.5 above today's there, a 1.0.
+    assert race.ranked() == ["b", "a", "today", "d"]
+    race.sign = -1
+    assert race.ranked() == ["today", "a", "b", "d"]
+    assert (race.seeds, race.runs, race.leader) == (2, 7, "today")
+    race.kept["today"] = "unclear"
+    assert race.ranked() == ["a", "b", "today", "d"]
+    race.winner = "b"
+    assert race.ranked()[0] == "b"
+
+
+def test_the_seeds_that_decide_are_those_at_which_the_test_would_pass() -> None:
+    """Differences of 0, 1, 2, 3 and no margin: mean 1.5, variance 5 / 3."""
+    race = Race(["today", "other"], "today", margin=0.0, additive=True, most=12, confidence=0.9)
+    race.values = {"today": [10.0] * 4, "other": [10.0, 11.0, 12.0, 13.0]}
+    race.looks = 1
+    chance = 0.1 * weights(4)[0]
+    found = race.seeds_to_decide()
+    spread = math.sqrt(5 / 3)
+    passes = [n for n in range(4, 13) if t_quantile(1 - chance, n - 1) * spread / math.sqrt(n) < 1.5]
+    assert found == passes[0]
+    assert found > 4
+    race.values["other"] = [9.0, 10.0, 11.0, 10.0]
+    assert race.seeds_to_decide() == math.inf, "alike: no number of seeds up to the most decides"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogtcp.data.fitting import packets as packets_
-from cogtcp.data.fitting.connections import Connection, connections
+from cogtcp.data.fitting.connections import Connection, Sent, _echoed, _mark_holes, connections
 from cogtcp.data.fitting.packets import ACK, SYN, Packet
 
 
@@ -154,3 +154,42 @@ def test_copies_of_any_frames_count_once(copied: list[bool], late_us: int, ident
         found = packets_.read(file.name)
     assert [each.seq for each in found.packets] == [n * 100 for n in range(60)]
     assert any("copies" in note for note in found.notes) == any(copied)
+
+
+def test_an_echo_tells_the_last_copy_that_may_have_filled_the_hole() -> None:
+    copies = [Sent(0.0, 0, 1448, 1500, stamp=100), Sent(0.3, 0, 1448, 1500, True, stamp=400)]
+
+    def answer(tsecr: int | None) -> Packet:
+        end = ("192.0.2.1", 1), ("192.0.2.2", 2)
+        return Packet(1.0, *end, 0, 1448, ACK, 0, 52, tsecr=tsecr)  # type: ignore[arg-type]
+
+    assert _echoed(copies, answer(100)) is copies[0]
+    assert _echoed(copies, answer(399)) is copies[0]
+    assert _echoed(copies, answer(400)) is copies[1]
+    assert _echoed(copies, answer(99)) is None
+    assert _echoed(copies, answer(None)) is None
+    assert _echoed(copies[:1], answer(400)) is None, "a single copy needs no telling"
+    # The clock of stamps wraps.
+    late = [Sent(0.0, 0, 1, 52, stamp=(1 << 32) - 5), Sent(0.3, 0, 1, 52, True, stamp=5)]
+    assert _echoed(late, answer(4)) is late[0]
+    assert _echoed(late, answer(5)) is late[1]
+
+
+def test_bytes_below_the_highest_at_a_receiver_were_sent_again() -> None:
+    data = [Sent(n * 0.1, seq, seq + 10, 62) for n, seq in enumerate((0, 20, 10, 30, 20, 40))]
+    _mark_holes(Connection("receiver", data, []))
+    assert [sent.resent for sent in data] == [False, False, True, False, True, False]
+
+
+def test_a_connection_until_a_time_has_what_was_known_then() -> None:
+    data = [Sent(n * 0.1, n, n + 1, 53, answered=n * 0.1 + 0.05) for n in range(60)]
+    data[5].answered = math.nan
+    data[36].answered = math.nan
+    whole = Connection("sender", data, [sent.answered for sent in data if not sent.lost])
+    known = whole.until(4.0)
+    assert known is not None
+    # 0 to 39: the last was sent at 3.9 and answered at 3.95. A loss is one after a second: 36 is not yet.
+    assert [sent.seq for sent in known.data] == [n for n in range(40) if n != 36]
+    assert len(known.answers) == 38
+    assert whole.until(2.95) is not None
+    assert whole.until(2.85) is None, "29 packets are too few"

@@ -21,6 +21,7 @@ from cogtcp.data.fitting.iperf3 import Transfer
 from cogtcp.data.fitting.probes import Counts, Probe, Probes
 from cogtcp.data.fitting.probing import ProbeFit, of_probes
 from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe
+from cogtcp.model.statistics import share_interval
 from conftest import ROOT
 
 if TYPE_CHECKING:
@@ -470,3 +471,99 @@ def test_a_stream_of_events_is_the_same_test(tmp_path: Path) -> None:
     said = throughput.capacity(stopped)
     assert isinstance(said, Bounded)
     assert "what the sender wrote" in said.how
+
+
+def test_the_interval_of_a_poisson_count_is_garwoods() -> None:
+    """Garwood 1936, as half of quantiles of chi-square: none, one, ten events."""
+    for count, low, high in ((0, 0.0, 3.6889), (1, 0.02532, 5.5716), (10, 4.7954, 18.3904)):
+        assert probing.poisson_interval(count) == pytest.approx((low, high), rel=1e-4)
+
+
+def requests(fates: str, *, every: float = 1.0, rtt: float = 0.04) -> Probes:
+    """Return requests, `.` answered and `x` lost."""
+    return Probes(
+        [Probe(n * every, math.nan if fate == "x" else rtt + 1e-4 * (n % 7)) for n, fate in enumerate(fates)],
+        every,
+        1e-4,
+    )
+
+
+def test_a_run_of_lost_requests_has_a_silence_between_its_neighbours() -> None:
+    """Requests 50 to 69 of 200, a second apart: lost for 19 s at least and for 21 s at most."""
+    said = of_probes(requests("." * 50 + "x" * 20 + "." * 130))
+    assert said.silence == Measured(20.0, 19.0, 21.0, "s", "1 silence: 20 requests in a row were lost")
+    assert isinstance(said.open, Measured)
+    # One in the other 180 s: by the interval of one event.
+    assert said.open.value == pytest.approx(180.0)
+    assert (said.open.low, said.open.high) == pytest.approx((180 / 5.5716, 180 / 0.02532), rel=1e-3)
+    assert isinstance(said.loss, Measured)
+    assert (said.loss.value, said.loss.low) == (0.0, 0.0)
+    assert "of 180 requests outside silences" in said.loss.how
+
+
+def test_two_silences_have_the_mean_of_their_lengths_and_the_range_of_both() -> None:
+    said = of_probes(requests("." * 50 + "x" * 20 + "." * 60 + "x" * 10 + "." * 60))
+    assert isinstance(said.silence, Measured)
+    assert (said.silence.value, said.silence.low, said.silence.high) == (15.0, 9.0, 21.0)
+    assert said.silence.how == "2 silences: 30 requests were lost in them"
+    assert said.silences is not None
+    assert (said.silences.mode, said.silences.sure) == ("drop", 1.0)
+
+
+def test_a_silence_at_the_end_of_a_log_has_no_greatest_length() -> None:
+    said = of_probes(requests("." * 50 + "x" * 20))
+    assert said.silence == Bounded(
+        "s", "1 silence: 20 requests in a row were lost, to an end of the log", at_least=19.0
+    )
+    said = of_probes(requests("x" * 20 + "." * 50))
+    assert isinstance(said.silence, Bounded)
+    assert said.silence.at_least == 19.0
+
+
+def test_without_a_silence_the_longest_that_chance_explains_is_a_bound() -> None:
+    said = of_probes(requests("." * 100))
+    assert said.silence == Bounded("s", "requests were 1 s apart; none was lost", at_most=1.0)
+    said = of_probes(requests(("." * 9 + "x") * 20, every=0.5))
+    assert isinstance(said.silence, Bounded)
+    assert said.silence.at_most == 1.0, "between the two neighbours of a lost one"
+    assert "independent losses explain runs of up to 1" in said.silence.how
+    assert isinstance(said.loss, Measured)
+    assert said.loss.value == pytest.approx(0.1)
+
+
+def test_runs_of_losses_are_the_events_of_their_interval() -> None:
+    """Ten runs of two in 400: the interval of 10 of 400, twice as wide."""
+    said = of_probes(requests(("." * 38 + "xx") * 10)).loss
+    low, high = share_interval(10, 400)
+    assert isinstance(said, Measured)
+    assert (said.value, said.low, said.high) == pytest.approx((0.05, 2 * low, 2 * high))
+
+
+def test_the_delay_is_half_of_the_least_round_trip_time() -> None:
+    """Least values of 40.0 and 40.1 ms: the floor lies within 19 times their distance below."""
+    log = Probes([Probe(n * 1.0, 0.040 + 0.0001 * (n > 0) + 0.01 * (n > 1)) for n in range(9)], 1.0, 2e-4)
+    said = of_probes(log).delay
+    assert isinstance(said, Measured)
+    assert (said.value, said.low, said.high) == pytest.approx((0.02, (0.0381 - 2e-4) / 2, 0.0201))
+    assert "of 9 replies" in said.how
+    summary = probing.of_counts(Counts(10, 8, 0.04, 1e-3))
+    assert isinstance(summary.delay, Bounded)
+    assert summary.delay.at_most == pytest.approx(0.0205)
+    assert isinstance(summary.loss, Measured)
+    assert summary.loss.value == pytest.approx(0.2)
+    low, high = share_interval(2, 10)
+    assert (summary.loss.low, summary.loss.high) == pytest.approx((low, high))
+
+
+def test_three_requests_answered_at_once_were_held() -> None:
+    def held(waiting: int) -> ProbeFit:
+        """Return the fit of requests 20 and later, held until 30 ms after the last of them was sent."""
+        end = (20 + waiting) * 0.1 - 0.07
+        rtts = [0.04 + (end - n * 0.1 if 20 <= n < 20 + waiting else 0.0) for n in range(60)]
+        return of_probes(Probes([Probe(n * 0.1, rtt) for n, rtt in enumerate(rtts)], 0.1, 1e-4))
+
+    assert held(3).silences is None, "the last one waited for less than half of an interval: as usual"
+    found = held(4).silence
+    assert isinstance(found, Measured)
+    assert (found.value, found.low, found.high) == pytest.approx((0.38, 0.33, 0.43))
+    assert found.how == "1 silence: requests waited for its end"

@@ -4,6 +4,7 @@ import itertools
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import gymnasium
 import numpy as np
@@ -188,3 +189,92 @@ def test_the_examples_learn_what_the_docs_print(name: str) -> None:
     for line, pinned in zip(printed, block.splitlines(), strict=True):
         # Processors round the last digit of a product differently, and learning carries that on.
         assert numbers(line)[1] == pytest.approx(numbers(pinned)[1], rel=0.05, abs=0.02), printed
+
+
+def view(**given: float) -> SimpleNamespace:
+    """Return what the engine tells of a flow: half a second in, 20 segments of 1,000 B sent."""
+    told = {"time_s": 0.5, "srtt_s": 0.1, "min_rtt_s": 0.1, "delivered": 0, "retransmitted": 0, "sent": 20}
+    return SimpleNamespace(**{**told, "in_flight": 0, "timeouts": 0, "mss": 1000, **given})
+
+
+def test_what_the_agent_sees_by_hand() -> None:
+    env = cogtcp.gym.Congestion(SHORT)
+    env._rate, env._segments = 8e6, 16.0
+
+    def look(**given: float) -> tuple[list[float], float]:
+        seen, reward = env._look(view(), view(time_s=0.6, **given))  # type: ignore[arg-type]
+        return [round(float(each), 6) for each in seen], reward
+
+    # Nothing happened: no queue, no rate, 16 segments (log2 is 4), none in flight, no loss, no timeout.
+    assert look() == ([0.0, -1.0, 0.0, -1.0, 0.0, 0.0], 0.0)
+    # In 0.1 s the link carries 100 kB: half of it arrived; 8 of 16 segments are in flight; the queue is half
+    # of the round-trip time; 2 of 10 segments were sent again.
+    seen, reward = look(delivered=50_000, in_flight=8_000, srtt_s=0.15, sent=30, retransmitted=2, timeouts=3)
+    assert seen == [0.5, 0.0, 0.0, 0.0, 0.2, 3.0]
+    assert reward == pytest.approx(0.5 - 0.1 * 0.5 - 0.5 * 0.2)
+    # Cut off: a queue of four round-trip times, twice the window in flight.
+    seen, _ = look(srtt_s=1.0, in_flight=64_000, timeouts=9, delivered=900_000)
+    assert seen == [4.0, 4.0, 0.0, 3.0, 0.0, 4.0]
+    assert look(min_rtt_s=0.0)[0][0] == 0.0
+    assert look(srtt_s=0.05)[0][0] == 0.0, "never below the least"
+    assert env._look(view(), view(delivered=50_000))[0][1] == -1.0, "no time has passed"  # type: ignore[arg-type]
+
+
+def test_an_action_doubles_or_halves_the_window_within_its_bounds() -> None:
+    env = cogtcp.gym.Congestion(SHORT)
+    env.reset(seed=1)
+    found = []
+    for action in (1.0, 0.5, -1.0, 7.0, -9.0):
+        env.step(np.array([action], np.float32))
+        found.append(env._segments)
+    assert found == pytest.approx([20, 20 * 2**0.5, 10 * 2**0.5, 20 * 2**0.5, 10 * 2**0.5])
+    for action, end in ((1.0, 4096.0), (-1.0, 1.0)):
+        env.reset(seed=1)
+        env._segments = end
+        env.step(np.array([action], np.float32))
+        assert env._segments == end
+
+
+def test_the_narrowest_link_is_that_of_the_scenario() -> None:
+    assert cogtcp.gym.congestion._narrowest(
+        SHORT.set("topology.single_hop.link.rate", "3 Mbit/s")
+    ) == pytest.approx(3e6, rel=1e-3)
+
+
+def report(**given: float) -> SimpleNamespace:
+    """Return what the engine tells of a CR user: a second in, on a channel of 1 Mbit/s."""
+    told: dict[str, float] = {
+        "time_s": 1.0, "reported": 0, "busy_share": 0.0, "rate_bps": 1e6, "acked": 0, "exchanges": 10,
+        "failed_exchanges": 0, "handoffs": 2, "timeouts": 1, "sensing_time_s": 0.01,
+        "transmission_time_s": 1.0,
+    }  # fmt: skip
+    return SimpleNamespace(**{**told, **given})
+
+
+def test_what_the_agent_of_sensing_sees_by_hand() -> None:
+    env = cogtcp.gym.Sensing(SENSED, sensing_times=(0.001, 0.1), transmission_times=(0.1, 10.0))
+
+    def look(**given: float) -> list[float]:
+        return [round(float(each), 6) for each in env._look(report(), report(**given))]  # type: ignore[arg-type]
+
+    # Nothing happened; both times are in the middle of their ranges, by ratio.
+    assert look(time_s=2.0) == [-1, -1, 0, -1, 0, 0, 0, 0, 0]
+    # In 1 s the channel carries 125 kB: half of it was acknowledged; 5 of 20 exchanges failed.
+    found = look(
+        time_s=2.0, reported=1, busy_share=0.75, acked=62_500, exchanges=30, failed_exchanges=5, handoffs=3,
+        timeouts=4, sensing_time_s=0.1, transmission_time_s=0.1,
+    )  # fmt: skip
+    assert found == [1, 0.5, 0, 0, 0.25, 1, 3, 1, -1]
+    assert look()[3] == -1, "no time has passed"
+    assert look(time_s=2.0, timeouts=99, acked=10**6)[3::3] == [4, 4], "cut off"
+
+
+def test_actions_are_times_by_ratio() -> None:
+    env = cogtcp.gym.Sensing(SENSED, sensing_times=(0.001, 0.1), transmission_times=(0.1, 10.0))
+    assert env.action_for(sensing_time=0.01, transmission_time=10.0) == pytest.approx([0.0, 1.0])
+    assert env.action_for(sensing_time=0.001, transmission_time=1.0) == pytest.approx([-1.0, 0.0])
+    env.reset(seed=1)
+    for action, sensing, transmission in (((0.0, -1.0), 0.01, 0.1), ((-9.0, 9.0), 0.001, 10.0)):
+        _, _, _, _, info = env.step(np.array(action, np.float32))
+        assert info["sensing_time_s"] == pytest.approx(sensing, rel=1e-6)
+        assert info["transmission_time_s"] == pytest.approx(transmission, rel=1e-6)

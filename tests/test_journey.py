@@ -8,7 +8,7 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, ScenarioError
-from cogtcp.data.journey import Line, summarise
+from cogtcp.data.journey import Line, Outage, Summary, Travel, summarise
 from conftest import ROOT, Command
 
 MAP = ROOT / "scenarios" / "maps" / "kelmere-line.toml"
@@ -68,3 +68,20 @@ def test_what_is_no_map_is_refused(command: Command, tmp_path: Path) -> None:
     assert f"wrong.toml:{line}:" in refused.err
     assert "in the order of the journey" in refused.err
     assert command("journey", "show", MAP, "--seeds", 0).code == 2
+
+
+def test_outages_are_summed_up_by_cause() -> None:
+    def travel(*outages: Outage) -> Travel:
+        return Travel(1, [], [], [], [], [], [], outages=list(outages))
+
+    both = [
+        travel(
+            Outage(10.0, 12.0, "tunnel", 1.0),
+            Outage(20.0, 26.0, "tunnel", 2.0),
+            Outage(30.0, 31.0, "border", 3.0),
+        ),
+        travel(Outage(10.0, 14.0, "tunnel", 1.0), Outage(50.0, math.inf, "coverage", 9.0)),
+    ]
+    # Three in two tunnels' journeys: 2, 6 and 4 s. What lasts to the end has no length.
+    assert summarise(both) == [Summary("tunnel", 1.5, 4.0, 6.0), Summary("border", 0.5, 1.0, 1.0)]
+    assert summarise([travel()]) == []

@@ -1,11 +1,19 @@
 """Link traces: read, written, replayed, exported, drawn."""
 
+import math
 from pathlib import Path
 
 import pytest
 
 from cogtcp import Scenario, ScenarioError, UsageError, run
-from cogtcp.data.link_trace import LinkTrace, export, generate_leo, generate_lte
+from cogtcp.data.link_trace import (
+    LinkTrace,
+    export,
+    generate_leo,
+    generate_lte,
+    quantile,
+    share_without,
+)
 from conftest import ROOT, Command
 
 PLAIN = """
@@ -134,3 +142,89 @@ def test_the_verbs(command: Command, tmp_path: Path) -> None:
     assert again.code == 1
     assert "a.trace" in again.err
     assert command("trace", "show", "missing").code == 2
+
+
+def rates(*steps: tuple[float, float], end: float) -> LinkTrace:
+    return LinkTrace("rates", (*(time for time, _ in steps), end), (*(rate for _, rate in steps), 0.0))
+
+
+def test_bins_by_hand() -> None:
+    trace = rates((0.0, 8e6), (0.25, 2e6), (0.3, 0.0), end=0.35)
+    assert trace.bits == pytest.approx(2.1e6)
+    assert trace.mean_bps == pytest.approx(6e6)
+    found = trace.binned(0.1)
+    assert [begin for begin, _ in found] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    # The third bin has both rates; the last is half as long as the others.
+    assert [rate for _, rate in found] == pytest.approx([8e6, 8e6, 5e6, 0.0])
+    assert rates((0.0, 8e6), end=0.25).binned(0.1)[-1][1] == pytest.approx(8e6)
+    packets = LinkTrace("opportunities", (0.001, 0.010, 0.011, 0.025))
+    # One at the end of a bin is what the bin could carry.
+    assert [rate for _, rate in packets.binned(0.01)] == pytest.approx([2.4e6, 1.2e6, 2.4e6])
+    assert packets.bits == 48_000
+    for width in (0.0, -1.0, math.nan):
+        with pytest.raises(UsageError, match="out of range"):
+            packets.binned(width)
+    with pytest.raises(UsageError, match="out of range"):
+        packets.binned(0.025 / 10_000_001)
+
+
+def test_shares_and_quantiles_of_bins_by_hand() -> None:
+    trace = rates(*((n / 10, 1e6 * n) for n in range(10)), end=1.0)
+    assert share_without(trace) == 0.1
+    assert share_without(trace, 0.2) == 0.0
+    assert [quantile(trace, share) for share in (0.0, 0.05, 0.1, 0.5, 0.95, 1.0)] == pytest.approx(
+        [0.0, 1e6, 1e6, 5e6, 9e6, 9e6]
+    )
+
+
+def test_opportunities_come_when_their_bytes_are_full() -> None:
+    """1,500 bytes take 1 ms at 12 Mbit/s, and 2.5 ms at 4.8 Mbit/s."""
+    assert rates((0.0, 12e6), end=0.003).to_opportunities().times == (0.001, 0.002, 0.003)
+    assert rates((0.0, 4.8e6), end=0.01).to_opportunities().times == (0.003, 0.005, 0.008, 0.01)
+    twice = rates((0.0, 24e6), (0.001, 0.0), (0.003, 24e6), end=0.004)
+    assert twice.to_opportunities().times == (0.001, 0.001, 0.004, 0.004)
+    # A step within a millisecond: half of an opportunity before, half behind.
+    assert rates((0.0, 0.0), (0.0005, 12e6), end=0.002).to_opportunities().times == (0.002,)
+    # The last line is when the trace repeats.
+    assert rates((0.0, 12e6), (0.001, 0.0), end=0.005).to_opportunities().times == (0.001, 0.005)
+    assert rates((0.0, 1.0), end=0.002).to_opportunities().times == (0.002,)
+
+
+def test_equal_rates_that_follow_each_other_are_one_step() -> None:
+    packets = LinkTrace("opportunities", tuple(n / 100 for n in range(1, 21)))
+    assert packets.to_rates(0.1) == rates((0.0, 1.2e6), end=0.2)
+    half = LinkTrace("opportunities", (*(n / 100 for n in range(1, 11)), 0.2))
+    assert half.to_rates(0.1) == rates((0.0, 1.2e6), (0.1, 120e3), end=0.2)
+    assert rates((0.0, 8e6), end=1.0).to_rates() == rates((0.0, 8e6), end=1.0)
+    assert rates((0.0, 8e6), (0.5, 1.6), end=1.0).to_text() == (
+        "time_s,rate_bps\n0.000000000,8000000\n0.500000000,2\n1.000000000,0\n"
+    )
+
+
+def test_an_export_has_the_times_of_the_silences() -> None:
+    """Open for 1 s, silent for 0.1 s, from the beginning of the run on."""
+    scenario = Scenario.from_toml(SENSED).set("run.duration", "3 s").set("run.warmup", "0 s")
+    trace = export(scenario, "link")
+    # A sample stands for the millisecond before it.
+    silent = [
+        (begin, end)
+        for begin, end, rate in zip(trace.times, trace.times[1:], trace.rates, strict=False)
+        if rate == 0
+    ]
+    assert [end - begin for begin, end in silent[:2]] == pytest.approx([0.1, 0.1], abs=0.0011)
+    assert silent[1][0] - silent[0][0] == pytest.approx(1.1, abs=0.0011)
+    assert set(trace.rates) == {0.0, 12e6}
+    assert trace.period_s == 3
+
+
+def test_an_hour_is_the_longest_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    for duration in (0.0009, 3600.1, math.nan):
+        with pytest.raises(UsageError, match="out of range"):
+            generate_leo(duration)
+    assert generate_leo(0.001).period_s == 0.001
+    assert generate_leo(3600).period_s == 3600
+    monkeypatch.setattr("cogtcp.data.link_trace._LONGEST_S", 2.0)
+    scenario = Scenario.from_toml(PLAIN).set("run.warmup", "0 s")
+    assert export(scenario.set("run.duration", "2 s"), "link").period_s == 2
+    with pytest.raises(UsageError, match=r"a run of 2\.5 s makes too long a trace; take at most 2 s"):
+        export(scenario.set("run.duration", "2.5 s"), "link")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from cogtcp.model.headline import _name
 from cogtcp.model.metrics import BY_NAME, METRICS, Metric, measure_rows, plus_minus
 from cogtcp.model.statistics import Interval
 
@@ -212,3 +213,8 @@ def test_decimal_places_that_people_are_shown() -> None:
         **dict.fromkeys(("rtt_mean_s", "rtt_p95_s", "queuing_delay_mean_s", "vacate_mean_s"), 1),
         **dict.fromkeys(("pu_collisions", "missed_detections", "false_alarms", "handoffs"), 1),
     }
+
+
+def test_a_metric_within_a_sentence_keeps_the_capitals_of_an_acronym() -> None:
+    names = [_name(BY_NAME[name]) for name in ("goodput_bps", "delivery_ratio", "rtt_mean_s", "rtos")]
+    assert names == ["goodput", "delivery ratio", "RTT, mean", "RTOs"]

@@ -361,3 +361,23 @@ def test_api_refuses_nonsense() -> None:
         sensing([0.1], detector="ear")  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match=r"a\.csv:3: band 1"):
         PuActivity.from_text("time,band,busy\n2,1,1\n1,1,0\n", "csv", file="a.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "inside", "outside"),
+    [
+        ("hysteresis", (0.0, 100.0), (-0.5, 100.5)),
+        ("minimum", (0.0, 3600.0), (-0.5, 3600.5)),
+        ("threshold", (-300.0, 100.0), (-300.5, 100.5)),
+    ],
+)
+def test_a_bound_of_a_threshold_is_within_its_range(
+    name: str, inside: tuple[float, float], outside: tuple[float, float]
+) -> None:
+    text = "time,band,dbm\n0,1,-90\n1,1,-60\n2,1,-90\n"
+    for value in inside:
+        PuActivity.from_text(text, "csv", **{"threshold": -70.0, name: value})  # type: ignore[arg-type]
+    low, high = inside
+    for value in outside:
+        with pytest.raises(UsageError, match=rf"{name} is {value:g}; write {low:g} to {high:g}"):
+            PuActivity.from_text(text, "csv", **{"threshold": -70.0, name: value})  # type: ignore[arg-type]

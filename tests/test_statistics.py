@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cogtcp.model.statistics import (
+    Interval,
     fisher,
     holm,
     mean_interval,
@@ -300,3 +301,16 @@ def test_the_interval_of_a_share_of_nothing_is_all() -> None:
 def test_fishers_exact_test(first: tuple[int, int], second: tuple[int, int]) -> None:
     expected = stats.fisher_exact([first, second]).pvalue
     assert fisher(first, second) == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_interval_contains_its_ends() -> None:
+    interval = Interval(2.0, 1.0, 3.0, 5)
+    assert [interval.excludes(value) for value in (0.9, 1.0, 2.0, 3.0, 3.1)] == [
+        True,
+        False,
+        False,
+        False,
+        True,
+    ]
+    assert interval.half_width == 1
+    assert not Interval(2.0, math.nan, math.nan, 1).excludes(7.0)

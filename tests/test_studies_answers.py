@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cogtcp.model.statistics import Interval
+from cogtcp.showing.figure.model import Dots, Rule, Text, Whiskers
 from cogtcp.showing.report.alone import alone
 from cogtcp.studies import Setting, Unsaid, answers, causes, kept, list_studies
 from cogtcp.studies.picture import Dot, picture, share_of
-from cogtcp.studies.space import Space
-from cogtcp.studies.support import Support
+from cogtcp.studies.space import Space, show
+from cogtcp.studies.support import Support, share
 
 
 def place(holds: int, fails: int, inconclusive: int = 0) -> Support:
@@ -191,3 +195,103 @@ def test_every_claim_has_a_dot_with_or_without_a_share() -> None:
     # Settings without a clear result give no share.
     assert share_of(place(0, 0, 4)) is None
     assert share_of(None) is None
+
+
+def dot(claim: str, group: str, share: float | None, word: str = "reproduced") -> Dot:
+    found = None if share is None else Interval(share, max(0.0, share - 0.1), min(1.0, share + 0.1), 20)
+    return Dot(claim, group, answers.Answer(word, 1, 1, ("fragile",), ()), found)  # type: ignore[arg-type]
+
+
+def test_claims_stand_in_the_lane_of_their_answer_and_beside_each_other() -> None:
+    drawn = picture(
+        [dot("a", "s", 0.5), dot("b", "s", 0.5), dot("c", "s", 0.9), dot("d", "t", 0.1, "in part")]
+    )
+    (upper,), (lower,) = drawn.rows
+    assert [lane for panel in (upper, lower) for _, lane in panel.y.ticks] == ["all", "some"]
+    assert [entry.text for entry in drawn.legend] == ["s", "t"]
+    marks = [mark for mark in upper.marks if isinstance(mark, Dots)]
+    places = {mark.titles[0].partition(":")[0]: (mark.x[0], mark.y[0]) for mark in marks}
+    # Two at one place are stacked; the third has room beside the first.
+    assert [x for x, _ in places.values()] == [0.5, 0.5, 0.9]
+    assert places["a"][1] - places["b"][1] == 17
+    assert places["c"][1] == places["a"][1]
+    assert not any(isinstance(mark, Whiskers | Text) for mark in upper.marks)
+    assert [mark.at for mark in upper.marks if isinstance(mark, Rule)] == [answers.FRAGILE, answers.ROBUST]
+    assert not picture([dot("a", "s", 0.5), dot("b", "s", 0.6)]).legend, "one study needs no legend"
+
+
+def test_a_named_claim_has_a_row_its_interval_and_its_name_where_there_is_room() -> None:
+    ((panel,),) = picture([dot("a", "s", 0.59), dot("b", "s", 0.6), dot("c", "s", None)], named=True).rows
+    whiskers = [mark for mark in panel.marks if isinstance(mark, Whiskers)]
+    assert [(mark.low, mark.high) for mark in whiskers] == [
+        pytest.approx((0.49, 0.69)),
+        pytest.approx((0.5, 0.7)),
+    ]
+    texts = [mark for mark in panel.marks if isinstance(mark, Text)]
+    assert [(text.text, text.anchor, text.dx) for text in texts] == [
+        ("a", "start", 8), ("b", "end", -8), ("c", "end", -8),
+    ]  # fmt: skip
+    assert [text.x for text in texts] == pytest.approx([0.69, 0.5, 1.12])
+    rows = [mark.y[0] for mark in panel.marks if isinstance(mark, Dots)]
+    assert [before - after for before, after in itertools.pairwise(rows)] == [17, 17]
+    assert panel.height == 3 * 17 + 10
+
+
+def test_what_a_split_explains_by_hand() -> None:
+    """Twelve settings: of six below 3 five hold, of six above 3 one; half of all."""
+    queue = Unsaid("queue", 1.0, "s", low=0.0, high=6.0, unit="packets", label="Queue")
+    settings = [Setting(queue=0.5 * n + 0.25) for n in range(12)]
+    held = [True, True, False, True, True, True, False, False, False, True, False, False]
+    verdicts: list[Any] = ["holds" if each else "fails" for each in held]
+    (found,) = causes.effects([queue], settings, verdicts)
+    # Between: 2 * 6 * (1/3)^2, of 12 * 1/4.
+    assert found.explained == pytest.approx((12 / 9) / 3)
+    assert found.condition == "Queue < 3 packets"
+    assert (found.inside, found.outside) == pytest.approx((5 / 6, 1 / 6))
+    assert found.members == (0, 1, 2, 3, 4, 5)
+    assert found.effect == pytest.approx(max(found.shares.values()) - min(found.shares.values()))
+    # The other way round the other side is the better one.
+    turned: list[Any] = ["fails" if each else "holds" for each in held]
+    (other,) = causes.effects([queue], settings, turned)
+    assert (other.condition, other.members) == ("Queue > 3 packets", (6, 7, 8, 9, 10, 11))
+    assert (other.inside, other.outside) == pytest.approx((5 / 6, 1 / 6))
+    # What gave no clear result is not counted, and the numbers are among the others.
+    (less,) = causes.effects([queue], [Setting(queue=0.1), *settings], ["inconclusive", *verdicts])
+    assert less == found
+    assert causes.causes([queue], settings, ["holds"] * 12) == []
+
+
+def test_a_clear_cut_is_no_chance_and_needs_no_second_cause() -> None:
+    rule = Unsaid("rule", "a", "s", choices=("a", "b", "c"))
+    size = Unsaid("size", 1.0, "s", low=0.0, high=1.0)
+    stream = random.Random(1)
+    settings = [Setting(rule="abc"[n % 3], size=stream.random()) for n in range(30)]
+    verdicts: list[Any] = ["fails" if setting["rule"] == "b" else "holds" for setting in settings]
+    first, second = causes.effects([rule, size], settings, verdicts)
+    assert (first.parameter, second.parameter) == ("rule", "size")
+    assert first.explained == pytest.approx(1.0)
+    assert first.p == pytest.approx(1 / 401)
+    assert second.p > 0.05
+    assert first.condition == "rule = a or c"
+    assert first.shares == {"a": 1.0, "b": 0.0, "c": 1.0}
+    assert first.effect == 1
+    assert [effect.parameter for effect in causes.causes([rule, size], settings, verdicts)] == ["rule"]
+
+
+def test_the_exact_interval_of_a_share() -> None:
+    """Clopper and Pearson: none of ten is at most 1 - 0.025^(1/10); the ends turn over with the share."""
+    none, all_, half = (share(n, 10) for n in (0, 10, 5))
+    most = 1 - 0.025**0.1
+    assert (none.mean, none.low, none.high) == (0.0, 0.0, pytest.approx(most))
+    assert (all_.mean, all_.low, all_.high) == (1.0, pytest.approx(1 - most), 1.0)
+    assert (half.low, half.high) == pytest.approx((0.1870860, 0.8129140), abs=1e-6)
+    assert (half.n, share(0, 0).n) == (10, 0)
+    assert all(map(math.isnan, (share(0, 0).mean, share(0, 0).low, share(0, 0).high)))
+    counted = place(5, 5, 3)
+    assert (counted.holds, counted.fails, counted.inconclusive, counted.share) == (5, 5, 3, half)
+
+
+def test_a_value_is_shown_without_an_exponent() -> None:
+    assert [show(value) for value in (0.1234, 999.4, 999.6, 1000.0, 12345.6, "drop")] == [
+        "0.123", "999", "1000", "1000", "12346", "drop",
+    ]  # fmt: skip

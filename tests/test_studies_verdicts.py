@@ -185,3 +185,111 @@ def test_verdicts_ignore_the_unit(values: list[float], unit: float) -> None:
     assert scaled.estimate == pytest.approx(finding.estimate)
     if all(abs(end - border) > 1e-6 for end in (finding.low, finding.high) for border in (0.85, 1.15)):
         assert {scaled.verdict, finding.verdict} != {"holds", "fails"}
+
+
+def test_slack_spread_and_clearance_by_hand() -> None:
+    """Ratios 1.1, 1.2, 1.3 to a bound of 1: 0.2 above, deviation 0.1, standard error 0.1 / sqrt 3."""
+    found = verdicts.ratio([1.1, 1.2, 1.3], [1.0] * 3)
+    assert found.estimate == pytest.approx(1.2)
+    assert (found.slack, found.spread) == pytest.approx((0.2, 0.1))
+    assert found.clearance == pytest.approx(0.2 / (0.1 / math.sqrt(3)))
+    # One-sided at 5 %: t(0.95, 2) = 2.919986.
+    assert found.low == pytest.approx(1.2 - 2.919986 * 0.1 / math.sqrt(3), abs=1e-6)
+    below = verdicts.ratio([1.1, 1.2, 1.3], [1.0] * 3, above=False)
+    assert (below.verdict, below.slack, below.clearance) == (
+        "fails",
+        pytest.approx(-0.2),
+        -found.clearance,
+    )
+    # Against half of the baseline the bound is 0.5, and the slack a share of it.
+    half = verdicts.ratio([1.1, 1.2, 1.3], [2.0] * 3, 0.5)
+    assert (half.estimate, half.slack) == pytest.approx((0.6, 0.2))
+    # A baseline of zero: the difference, and the factor has no say.
+    zero = verdicts.ratio([1.1, 1.2, 1.3], [0.0] * 3, 7.0)
+    assert (zero.verdict, zero.estimate, zero.slack) == ("holds", pytest.approx(1.2), pytest.approx(1.2))
+
+
+def test_a_claim_over_several_points_fails_at_its_share_of_the_level() -> None:
+    """0.8, 0.9, 1.0 against 1: t = -0.1 / (0.1 / sqrt 3) = -1.73 with two degrees of freedom."""
+    # t(0.95, 2) = 2.92 and t(0.98, 2) = 4.85: -3.46 is beyond the first alone.
+    values = [0.7, 0.8, 0.9]
+    assert verdicts.ratio(values, [1.0] * 3).verdict == "fails"
+    assert verdicts.ratio(values, [1.0] * 3, members=3).verdict == "inconclusive"
+    assert verdicts.ratio([0.8, 0.9, 1.0], [1.0] * 3).verdict == "inconclusive"
+    assert verdicts.ratio([1.1, 1.2, 1.3], [1.0] * 3, members=3).verdict == "holds", "holds needs no share"
+
+
+def test_near_by_hand() -> None:
+    """1.1, 1.2, 1.3 of a baseline of 1, within 25 % of it: 0.05 left; bounds at 0.75 and 1.25."""
+    found = verdicts.near([1.1, 1.2, 1.3], [1.0] * 3, 0.25)
+    assert (found.verdict, found.slack) == ("inconclusive", pytest.approx(0.05))
+    error = 0.1 / math.sqrt(3)
+    assert found.clearance == pytest.approx(0.05 / error)
+    found = verdicts.near([2.39, 2.4, 2.41], [1.0] * 3, 0.25, 2.0)
+    assert (found.verdict, found.slack) == ("holds", pytest.approx(0.05))
+    assert found.clearance == pytest.approx(0.1 / (0.01 / math.sqrt(3)))
+    for baseline, margin, factor in (([0.0] * 3, 0.1, 1.0), ([1.0] * 3, 0.0, 1.0), ([1.0] * 3, 1.0, 1.0),
+                                     ([1.0] * 3, 0.1, 0.0)):  # fmt: skip
+        with pytest.raises(ValueError, match="need a positive baseline"):
+            verdicts.near([1.0] * 3, baseline, margin, factor)
+    with pytest.raises(ValueError, match="need expected > 0"):
+        verdicts.equivalent([1.0, 1.0], 0.0, 0.1)
+
+
+def test_a_trend_is_the_change_from_first_to_last_in_shares_of_the_mean() -> None:
+    """Means 1, 2, 3 rise by 2, of a mean of 2; a dip within does not matter."""
+    assert verdicts.trend([[1, 1.2], [2, 2.2], [3, 3.2]]).estimate == pytest.approx(2 / 2.1)
+    # Slopes of 1, 3, 2, 4 by least squares: (-1.5 - 1.5 + 1 + 6) / 5 = 0.8 a step, 2.4 over three, of 2.5.
+    found = verdicts.trend([[1, 1], [3, 3], [2, 2], [4, 4]])
+    assert (found.verdict, found.estimate) == ("holds", pytest.approx(2.4 / 2.5))
+    assert verdicts.trend([[4, 4], [2, 2], [3, 3], [1, 1]]).verdict == "fails"
+    assert verdicts.trend([[1, 1], [2, 2]]).estimate == pytest.approx(1 / 1.5)
+    for test in (verdicts.trend, verdicts.increasing):
+        with pytest.raises(ValueError, match="at least two points"):
+            test([[1, 2]])
+    with pytest.raises(ValueError, match="at least two points"):
+        verdicts.flat([[1, 2]], 0.1)
+
+
+def test_steps_have_names_and_clearances() -> None:
+    """Steps of 1 and 2 of a greatest mean of 4: the least is 0.25; both are the same at each seed."""
+    found = verdicts.increasing([[1, 1], [2, 2], [4, 4]])
+    assert (found.where, found.estimate, found.slack) == ("1 to 2", 0.25, 0.25)
+    assert found.clearance == math.inf
+    assert found.statement.startswith("least step, from 1 to 2, 25 % ")
+    # Steps of 1, 2, 3: mean 2, standard error 1 / sqrt 3, in shares of 6.
+    found = verdicts.increasing([[4, 4, 4], [5, 6, 7]])
+    assert (found.estimate, found.clearance) == pytest.approx((2 / 6, 2 * math.sqrt(3)))
+    flat = verdicts.flat([[10, 10, 10], [11, 11, 11], [9, 9, 9.0]], 0.2)
+    assert flat.estimate == pytest.approx(1.1)
+    assert (flat.verdict, flat.where) == ("holds", "2")
+
+
+def test_ends_of_one_sided_tests() -> None:
+    inner, against = Interval(2.0, 1.0, 3.0, 5), Interval(2.0, 0.5, 3.5, 5)
+    shown = {
+        (verdict, above): (found.low, found.high)
+        for verdict in ("holds", "fails", "inconclusive")
+        for above in (True, False)
+        for found in [verdicts.one_sided(inner, against, verdict, above=above)]
+    }
+    assert shown == {
+        ("holds", True): (1.0, math.inf), ("holds", False): (-math.inf, 3.0),
+        ("fails", True): (-math.inf, 3.5), ("fails", False): (0.5, math.inf),
+        ("inconclusive", True): (1.0, 3.5), ("inconclusive", False): (0.5, 3.0),
+    }  # fmt: skip
+    still = Interval(2.0, 2.0, 2.0, 5)
+    assert verdicts.one_sided(still, still, "holds", above=True) == still
+    assert verdicts.ends_text(1.2345, math.inf) == "[≥ 1.23]"
+    assert verdicts.ends_text(-math.inf, 1.2345) == "[≤ 1.23]"
+    assert verdicts.ends_text(-math.inf, math.inf) == "[-∞, ∞]"
+
+
+def test_the_least_clearance_is_unknown_if_one_is() -> None:
+    assert verdicts.least_clearance([3.0, 1.0, 2.0]) == 1.0
+    assert math.isnan(verdicts.least_clearance([3.0, math.nan]))
+    assert verdicts.ratio([2.0, 2.0], [1.0, 1.0]).clearance == math.inf
+    assert verdicts.ratio([1.0, 1.0], [2.0, 2.0]).clearance == -math.inf
+    assert verdicts.ratio([1.0, 1.0], [1.0, 1.0]).clearance == 0
+    assert math.isnan(verdicts.ratio([1.0], [1.0]).clearance)
+    assert math.isnan(verdicts.ratio([1.0], [1.0]).spread)

@@ -156,6 +156,8 @@ def test_the_first_run_is_played_by_optimised_code(wasm: Path) -> None:
         done = subprocess.run(command, input=request, capture_output=True, text=True, check=True)
         first, again = json.loads(done.stdout)
         ratios.append(first / again)
+        if ratios[-1] < 1.2:
+            break
     assert min(ratios) < 1.2, ratios
 
 

@@ -4,17 +4,18 @@
         [--list]
 
 cosmic-ray makes the mutants; `make mutants` installs it and coverage beside the project. The sample is drawn
-by a hash of the seed, of the operator and of the file, from all files that `[python.tests]` of mutants.toml
-covers. The test files named there, those of the longest prefix, run once in a copy of the package, and
-coverage notes the lines of each test. Then each mutant is written into the copy and tested by the tests that
-run its line, the quick ones first, all in one process. A mutant that no test notices is printed as alive; the
-last lines count by room.
+by a hash of the seed, of the operator and of the file, from the files that `[python]` of mutants.toml names.
+Each test file runs once in a copy of the package, and coverage notes the lines of each test, also in the
+processes that it starts: 20 minutes, kept until the package or the file changes. Then each mutant is written
+into the copy, and the tests that run its line are asked, the quick ones first, all in one process. A mutant
+that no test notices is printed as alive; the last lines count by room.
 
-Processes that a test starts count to it. If no test is seen to run a line, all tests of its files are asked.
+Outcomes are kept in target/mutants/python: another run goes on, and asks again only of what was alive.
 """
 
 import argparse
 import ast
+import compileall
 import functools
 import hashlib
 import json
@@ -24,13 +25,18 @@ import shutil
 import sys
 import time
 import tomllib
+import warnings
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from py_compile import PycInvalidationMode
 from typing import Any
 
 from cosmic_ray.ast import get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator, operator_names
 from coverage import CoverageData
+from coverage.exceptions import CoverageException
 from outcome import EQUIVALENT, Mutant, summary
 from tree import failed
 
@@ -40,10 +46,13 @@ ROOT = HERE.parents[1]
 LEFT_OUT = ("Bit", "Shift", "RemoveDecorator", "core/Variable")
 #: Processor time in which the lines of a test file are noted; later tests of it are not asked.
 NOTING_S = 240.0
-#: Processor time that pytest and the imports may take.
-START_S = 30.0
+#: Processor time that pytest and the imports may take; tests take at most so many times what they did.
+START_S, LIMIT = 20.0, 2.0
+#: Longer than the tests of a mutant ever take, also beside other work.
+PATIENCE_S = 400.0
 OUTPUT = ROOT / "target" / "mutants" / "python"
-COPY = OUTPUT / "copy"
+#: The package as it is, whose lines are noted, and with a mutant.
+COPY, MUTATED = OUTPUT / "copy", OUTPUT / "mutated"
 
 
 def main() -> int:
@@ -53,44 +62,47 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60, help="mutants (default: 60)")
     parser.add_argument("--only", default="", help="only mutants whose name contains this")
     parser.add_argument(
-        "--seconds", type=float, default=15.0, help="processor time of a mutant's tests (default: 15)"
+        "--seconds", type=float, default=20.0, help="processor time of a mutant's tests (default: 20)"
     )
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no mutant after this time")
     parser.add_argument("--list", action="store_true", help="show the sample, and test nothing")
     arguments = parser.parse_args()
     config = tomllib.loads((HERE / "mutants.toml").read_text())
-    tests = config["python"]["tests"]
     outcomes: dict[Mutant, str] = {}
     ends = time.monotonic() + 60 * arguments.minutes
-    sample = _draw(arguments.seed, arguments.count, tests)
+    sample = _draw(arguments.seed, arguments.count, **config["python"]["drawn"])
     if arguments.list:
         print("\n".join(mutant.name for mutant, _ in sample))
         return 0
-    _copy()
+    _copy(COPY)
+    _copy(MUTATED)
+    journal = OUTPUT / f"{arguments.seed}.json"
+    killed: dict[str, str] = json.loads(journal.read_text()) if journal.exists() else {}
     for mutant, text in sample:
         if arguments.only not in mutant.name:
             continue
         if time.monotonic() > ends:
             print(f"the time is over: {len(outcomes)} of {arguments.count} were tested")
             break
-        by, asked = None, []
-        if mutant.name not in config[EQUIVALENT]:
-            asked = _reaching(mutant, _tests_of(mutant.file, tests), arguments.seconds)
-            by = _notices(mutant, text, asked) if asked else None
+        by, asked = killed.get(mutant.name), 0
+        if by is None and mutant.name not in config[EQUIVALENT]:
+            tests, seconds = _reaching(mutant, config["python"]["left_out"], arguments.seconds)
+            by, asked = _notices(mutant, text, tests, START_S + LIMIT * seconds), len(tests)
+            if by:
+                killed[mutant.name] = by
+                journal.write_text(json.dumps(killed, indent=1))
         outcomes[mutant] = by or "alive"
-        print(
-            f"{'killed' if by else 'alive':<8} {mutant.name} ({by or 'asked'}: {len(asked)} tests)",
-            flush=True,
-        )
+        print(f"{'killed' if by else 'alive':<8} {mutant.name} ({by or f'{asked} tests'})", flush=True)
     return summary(outcomes, config)
 
 
-def _draw(seed: str, count: int, tests: dict[str, list[str]]) -> list[tuple[Mutant, str]]:
+def _draw(seed: str, count: int, rooms: list[str], without: list[str]) -> list[tuple[Mutant, str]]:
     """Return `count` mutants that compile, with the text of their file."""
     found = []
     for path in sorted((ROOT / "python/cogtcp").rglob("*.py")):
         file = str(path.relative_to(ROOT))
-        if _tests_of(file, tests):
+        inside = file.removeprefix("python/cogtcp/")
+        if inside.startswith(tuple(rooms)) and not inside.startswith(tuple(without)):
             tree = get_ast(path.read_text())
             found += [(file, *place) for place in _places(tree)]
     found.sort(key=lambda place: hashlib.sha256(f"{seed} {place}".encode()).digest())
@@ -131,56 +143,68 @@ def _nodes(node: Any) -> list[Any]:
 
 
 def _compiles(source: str) -> bool:
-    try:
-        compile(source, "mutant", "exec")
-    except SyntaxError:
-        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            compile(source, "mutant", "exec")
+        except (SyntaxError, SyntaxWarning):
+            return False
     return True
 
 
-def _tests_of(file: str, tests: dict[str, list[str]]) -> list[str]:
-    """Return the test files of the longest prefix of `file`; none: it is left out."""
-    prefixes = [prefix for prefix in tests if file.removeprefix("python/cogtcp/").startswith(prefix)]
-    return tests[max(prefixes, key=len)] if prefixes else []
-
-
-def _copy() -> None:
+def _copy(folder: Path) -> None:
     """Copy the package; everything else is a link."""
-    shutil.rmtree(COPY, ignore_errors=True)
-    shutil.copytree(ROOT / "python", COPY / "python", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "python", folder / "python", ignore=shutil.ignore_patterns("__pycache__"))
+    # By its hash: a mutant may have the size and the second of the file that was compiled.
+    compileall.compile_dir(folder / "python", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
     for path in ROOT.iterdir():
         if path.name not in ("python", ".git", "target"):
-            (COPY / path.name).symlink_to(path)
+            (folder / path.name).symlink_to(path)
 
 
-def _reaching(mutant: Mutant, files: list[str], most: float) -> list[str]:
-    """Return the tests that run the mutant's line, the quick ones first, as far as `most` seconds suffice.
+def _reaching(mutant: Mutant, left_out: Iterable[str], most: float) -> tuple[list[str], float]:
+    """Return the tests that run the mutant's line, the quick ones first, of at most so many s, and the sum.
 
-    If no test runs it, another process does: all tests are returned.
+    Then come the others of their files: what a fixture runs counts to the first test that asks for it.
+    Of a line that is run on import, the tests that run a function of the file.
     """
-    lines = _statement((ROOT / mutant.file).read_text(), int(mutant.name.split(":")[1]))
-    found: list[tuple[float, str]] = []
-    others: list[tuple[float, str]] = []
-    for file in files:
-        folder = _noted(file)
-        contexts = set()
-        for name in (folder / "lines", *folder.glob("children.*")):
-            data = CoverageData(str(name))
-            data.read()
-            by_line = data.contexts_by_lineno(str(COPY / mutant.file))
-            contexts |= {context for line in lines for context in by_line.get(line, [])}
+    source = (ROOT / mutant.file).read_text()
+    inner = _inner(source)
+    lines = set(_statement(source, int(mutant.name.split(":")[1])))
+    if not lines & inner:
+        lines = inner
+    reach: list[tuple[bool, float, str]] = []
+    for path in sorted((ROOT / "tests").glob("test_*.py")):
+        if path.name.startswith(tuple(left_out)):
+            continue
+        folder = _noted(path.name, left_out)
+        data = CoverageData(str(folder / "lines"))
+        data.read()
+        by_line = data.contexts_by_lineno(str(COPY / mutant.file))
+        contexts = {context for line in lines for context in by_line.get(line, [])}
         told = [json.loads(line) for line in (folder / "tests").read_text().splitlines()]
-        for test in filter(lambda test: test["passed"], told):
-            # A line without a context is run on import.
-            reaches = test["id"] in contexts or "" in contexts
-            (found if reaches else others).append((test["seconds"], test["id"]))
+        if contexts or not inner:
+            reach += [(t["id"] not in contexts, t["seconds"], t["id"]) for t in told if t["passed"]]
     asked: list[str] = []
-    for seconds, test in sorted(found or others):
-        most -= seconds
-        if most < 0 and asked:
+    total = 0.0
+    for _, seconds, test in sorted(reach):
+        if asked and total + seconds > most:
             break
+        total += seconds
         asked.append(test)
-    return asked
+    # A file's tests in a row share what its fixtures make.
+    first = {test.partition("::")[0]: number for number, test in reversed(list(enumerate(asked)))}
+    return sorted(asked, key=lambda test: first[test.partition("::")[0]]), total
+
+
+def _inner(source: str) -> set[int]:
+    """Return the lines within functions."""
+    inner: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            inner.update(range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
+    return inner
 
 
 def _statement(source: str, line: int) -> range:
@@ -195,11 +219,10 @@ def _statement(source: str, line: int) -> range:
     return least
 
 
-def _noted(test: str) -> Path:
-    """Return the folder with the lines of each test of a file, noted unless they are known."""
-    stamp = hashlib.sha256()
-    for path in [*sorted((ROOT / "python").rglob("*.py")), ROOT / "tests" / test]:
-        stamp.update(path.read_bytes())
+def _noted(test: str, left_out: Iterable[str]) -> Path:
+    """Return the folder with the lines of each test of a file but some, noted unless they are known."""
+    stamp = _package().copy()
+    stamp.update((ROOT / "tests" / test).read_bytes())
     folder = OUTPUT / "reach" / test
     known = folder / "stamp"
     if not known.exists() or known.read_text() != stamp.hexdigest():
@@ -207,41 +230,74 @@ def _noted(test: str) -> Path:
         folder.mkdir(parents=True)
         (folder / "tests").touch()
         more = {"COGTCP_REACH": str(folder), "COGTCP_REACH_OF": str(COPY / "python" / "cogtcp")}
-        why, seconds = _run(["-p", "python_reach", f"tests/{test}"], NOTING_S, more)
+        arguments = [
+            "-p",
+            "python_reach",
+            f"tests/{test}",
+            *(f"--deselect=tests/{each}" for each in left_out),
+        ]
+        why, seconds = _run(COPY, arguments, NOTING_S, more)
         number = len((folder / "tests").read_text().splitlines())
         print(f"{test}: {number} tests, {seconds:.0f} s{f', {why}' if why else ''}", flush=True)
+        _merge(folder)
         known.write_text(stamp.hexdigest())
     return folder
 
 
-def _notices(mutant: Mutant, text: str, tests: list[str]) -> str | None:
-    """Write the mutant, and run tests until one fails; return how they ended (`None`: all passed)."""
-    target = COPY / mutant.file
+@functools.cache
+def _package() -> Any:
+    """Return the hash of the package's files."""
+    stamp = hashlib.sha256()
+    for path in sorted((ROOT / "python").rglob("*.py")):
+        stamp.update(path.read_bytes())
+    return stamp
+
+
+def _merge(folder: Path) -> None:
+    """Put together what the processes of a test file noted."""
+    data = CoverageData(str(folder / "lines"))
+    data.read()
+    for path in folder.glob("children.*"):
+        with suppress(CoverageException):  # of a process that was killed
+            child = CoverageData(str(path))
+            child.read()
+            data.update(child)
+        path.unlink()
+
+
+def _notices(mutant: Mutant, text: str, asked: list[str], most: float) -> str | None:
+    """Write the mutant, and run tests until one fails; return which (`None`: all passed)."""
+    target = MUTATED / mutant.file
     source = target.read_text()
-    target.write_text(text)
-    why, _ = _run(["-x", *tests], START_S + 60.0, {})
-    target.write_text(source)
-    if why is None or _passes(tuple(tests)):
-        return why
-    print(f"left out: tests of {mutant.name} fail without it", flush=True)
+    while asked:
+        target.write_text(text)
+        why, _ = _run(MUTATED, ["-x", *asked], most, {})
+        target.write_text(source)
+        if why is None:
+            return None
+        noted = MUTATED / "cache/v/cache/lastfailed"
+        failing = next(iter(json.loads(noted.read_text())), "") if noted.exists() else ""
+        # It may fail without the mutant, as those do that depend on the test before.
+        alone = [failing] if failing else asked
+        passes = _run(MUTATED, ["-x", *alone], most, {})[0] is None
+        target.write_text(text)
+        fails = passes and (not failing or _run(MUTATED, ["-x", *alone], most, {})[0] is not None)
+        target.write_text(source)
+        if fails:
+            return failing or why
+        print(f"left out: {failing or 'all tests'} for {mutant.name}", flush=True)
+        asked = [test for test in asked if test != failing] if failing else []
     return None
 
 
-@functools.cache
-def _passes(tests: tuple[str, ...]) -> bool:
-    """Return whether the tests pass without a mutant, in this order and without the others of their files."""
-    return _run(["-x", *tests], START_S + 60.0, {})[0] is None
-
-
-def _run(arguments: list[str], seconds: float, more: dict[str, str]) -> tuple[str | None, float]:
+def _run(copy: Path, arguments: list[str], seconds: float, more: dict[str, str]) -> tuple[str | None, float]:
     # The plugin needs coverage; what else lies beside it may be of other versions than ours.
-    paths = [COPY / "python", *([ROOT / ".venv/mutants", HERE] if more else [])]
-    environment = (
-        os.environ | {"PYTHONPATH": ":".join(map(str, paths)), "PYTHONDONTWRITEBYTECODE": "1"} | more
-    )
+    paths = [copy / "python", *([ROOT / ".venv/mutants", HERE] if more else [])]
+    environment = os.environ | {"PYTHONPATH": ":".join(map(str, paths))} | more
+    shutil.rmtree(copy / "cache", ignore_errors=True)
     command = [str(ROOT / ".venv/bin/python"), "-m", "pytest", "-q", "-n", "0"]
-    command += ["-o", f"cache_dir={OUTPUT / 'cache'}", f"--basetemp={OUTPUT / 'base'}"]
-    return failed([*command, *arguments], COPY, environment, seconds)
+    command += ["-o", f"cache_dir={copy / 'cache'}", f"--basetemp={copy / 'base'}", *arguments]
+    return failed(command, copy, environment, seconds, None if more else PATIENCE_S)
 
 
 if __name__ == "__main__":

@@ -104,10 +104,13 @@ def viable(sites: list[Site], crates: list[str]) -> list[Site]:
         sites = [site for number, site in enumerate(sites) if number not in wrong]
 
 
-def failed(command: list[str], cwd: Path, env: dict[str, str], seconds: float) -> tuple[str | None, float]:
+def failed(
+    command: list[str], cwd: Path, env: dict[str, str], seconds: float, patience: float | None = None
+) -> tuple[str | None, float]:
     """Run a test; return why it failed (`None`: it passed), and the processor time that it took.
 
     A test that takes more than `seconds` of processor time has failed: load on the machine makes none fail.
+    One that waits is ended after `patience` seconds.
     """
 
     def bounded() -> None:
@@ -127,7 +130,7 @@ def failed(command: list[str], cwd: Path, env: dict[str, str], seconds: float) -
         preexec_fn=bounded,
     ) as process:
         try:
-            code = process.wait(300 + 30 * seconds)
+            code = process.wait(patience or 300 + 30 * seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             code = -signal.SIGXCPU

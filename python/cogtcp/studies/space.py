@@ -254,7 +254,7 @@ def show(value: Value) -> str:
     """Return a value as text: `on`, `off`, three digits, or the word itself."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return value if isinstance(value, str) else f"{value:.3g}" if value < 1000 else f"{value:.0f}"
+    return value if isinstance(value, str) else f"{value:.3g}" if value < 999.5 else f"{value:.0f}"
 
 
 def _three_digits(value: float) -> float:

@@ -1,0 +1,445 @@
+"""Small parts of `cogtcp fit`, with values that follow by hand from what they promise."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from cogtcp.data.fitting.backlog import Delivery
+from cogtcp.data.fitting.capacity import fit_rates
+from cogtcp.data.fitting.checking import Compared, Seen, _chance, _compare, _one_more, seen
+from cogtcp.data.fitting.connections import Connection, Sent
+from cogtcp.data.fitting.estimate import Estimate, bootstrap, median, quantile
+from cogtcp.data.fitting.from_logs import estimates
+from cogtcp.data.fitting.laws import fit_laws
+from cogtcp.data.fitting.limits import limited
+from cogtcp.data.fitting.losses import fit_losses
+from cogtcp.data.fitting.probing import ProbeFit
+from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe, text
+from cogtcp.data.fitting.rate import late_ones, measure
+from cogtcp.data.fitting.result import Fit
+from cogtcp.data.fitting.silences import Gap, Silences, characterise
+from cogtcp.model.statistics import share_interval
+
+SEGMENT = 1000
+
+
+def test_medians_and_quantiles_of_a_sample() -> None:
+    assert median([3, 1, 2]) == 2
+    assert median([4, 1, 3, 2]) == 2.5
+    assert math.isnan(median([]))
+    ten = [10, 9, 8, 7, 6, 5, 4, 3, 2, 1]
+    assert [quantile(ten, share) for share in (0.0, 0.1, 0.25, 0.5, 0.99, 1.0)] == [1, 2, 3, 6, 10, 10]
+    assert math.isnan(quantile([], 0.5))
+
+
+def test_a_bootstrap_of_three_values_has_an_interval_within_them() -> None:
+    assert all(map(math.isnan, bootstrap([1, 2])))
+    assert bootstrap([5, 5, 5]) == (5, 5)
+    low, high = bootstrap([1, 2, 3])
+    # All three draws are the smallest in 1 of 27 samples, more often than in 1 of 40.
+    assert (low, high) == (1, 3)
+    few = bootstrap(list(range(100)))
+    many = bootstrap(list(range(100)), draws=2000)
+    # The standard error of the median of 100 uniform values is 5: 95 % lie within about 10.
+    assert few == pytest.approx((40, 60), abs=4)
+    assert many == pytest.approx((40, 60), abs=3)
+
+
+def test_quantities_are_shown_in_units_that_read_well() -> None:
+    assert text("s", 0.9994) == "999 ms"
+    assert text("s", 1.0) == "1 s"
+    assert text("bit/s", 1e5) == "0.1 Mbit/s"
+    assert text("bit/s", 99e3) == "99 kbit/s"
+    assert text("share", 0.0125) == "1.25 %"
+    assert text("packets", 12.0) == "12 packets"
+    assert describe(Measured(2e6, 1e6, 3e6, "bit/s", "")) == "2 Mbit/s (95 %: 1 to 3)"
+    assert describe(Bounded("s", "", at_least=0.01, at_most=0.5)) == "at least 10 ms, at most 500 ms"
+    assert describe(Bounded("s", "", at_least=0.01)) == "at least 10 ms"
+    assert describe(Unknown("why")) == "unknown"
+
+
+def test_a_quantity_that_contradicts_itself_is_refused() -> None:
+    assert Measured(1.0, 1.0, 1.0, "s", "").value == 1
+    # A rounding error is no contradiction; a millionth is.
+    assert Measured(1.0, 1.0 + 1e-12, 2.0, "s", "").value == 1
+    for low, high in ((1.000001, 2.0), (0.0, 0.999999), (-math.inf, 2.0), (0.0, math.inf), (0.0, math.nan)):
+        with pytest.raises(ValueError, match="is not within"):
+            Measured(1.0, low, high, "s", "")
+    assert Bounded("s", "", at_least=1.0, at_most=1.0).at_most == 1
+    with pytest.raises(ValueError, match="contradicts"):
+        Bounded("s", "", at_least=1.1, at_most=1.0)
+    with pytest.raises(ValueError, match="needs"):
+        Bounded("s", "")
+
+
+def test_an_estimate_says_what_stands_in_place_of_an_unknown() -> None:
+    known = Estimate.of("delay", Measured(0.02, 0.01, 0.03, "s", "half"), "no matter")
+    assert (known.value, known.low, known.high, known.how, known.known) == (0.02, 0.01, 0.03, "half", True)
+    assert known.describe() == "20 ms (10 to 30)"
+    assert known.quantity == Measured(0.02, 0.01, 0.03, "s", "half")
+    bound = Bounded("s", "seen", at_most=0.5)
+    found = Estimate.of("delay", bound, "the scenario has 0")
+    assert (found.known, found.how, found.quantity) == (False, "seen; the scenario has 0", bound)
+    assert (found.describe(), found.to_dict()["at_most"]) == ("at most 500 ms", 0.5)
+    assert Estimate.of("delay", Unknown("no data"), "0 s").quantity == Unknown("no data; 0 s")
+    assert Estimate.of("delay", Unknown("no data")).how == "no data"
+    no_ends = Estimate("x", 2.0, math.nan, math.nan, "B", "")
+    assert no_ends.quantity == Measured(2.0, 2.0, 2.0, "B", "")
+    assert no_ends.describe() == "2 B"
+
+
+def test_exponential_spans_have_the_rate_of_their_mean() -> None:
+    spans = [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0]
+    law = {law.name: law for law in fit_laws(spans)}["exponential"]
+    assert law.parameters == {"rate": pytest.approx(0.4)}
+    assert law.mean == pytest.approx(2.5)
+    assert law.likelihood == pytest.approx(8 * math.log(0.4) - 0.4 * 20)
+    # AIC with the correction for 8 values and one parameter: 2 * 1 * 2 / (8 - 1 - 1).
+    assert law.aic == pytest.approx(2 - 2 * law.likelihood + 4 / 6)
+    assert law.describe() == "exponential (rate 0.4; mean 2.5 s)"
+    assert fit_laws(spans[:7]) == []
+    assert len({law.aic for law in fit_laws(spans)}) > 1
+    assert [law.aic for law in fit_laws(spans)] == sorted(law.aic for law in fit_laws(spans))
+    assert fit_laws([*spans[:7], 0.0, -1.0]) == [], "a span of zero is none"
+
+
+def test_log_normal_spans_have_the_median_of_their_logarithms() -> None:
+    spans = [math.exp(1 + 0.5 * sign) for sign in (-1, 1) * 4]
+    law = {law.name: law for law in fit_laws(spans)}["log-normal"]
+    assert law.parameters == {"median": pytest.approx(math.e), "sigma": pytest.approx(0.5)}
+    assert law.mean == pytest.approx(math.exp(1.125))
+    density = -math.log(0.5 * math.sqrt(2 * math.pi)) - 0.5
+    assert law.likelihood == pytest.approx(8 * density - 8)
+
+
+def test_spans_of_two_kinds_have_two_phases() -> None:
+    """A third is short, two thirds are long, far apart: each phase has the mean of its own spans."""
+    short = [0.01 * -math.log((n + 0.5) / 100) for n in range(100)]
+    long = [5.0 * -math.log((n + 0.5) / 200) for n in range(200)]
+    best = fit_laws(short + long)[0]
+    assert best.name == "hyper-exponential"
+    assert best.parameters["share"] == pytest.approx(1 / 3, abs=0.02)
+    assert 1 / best.parameters["rate_1"] == pytest.approx(0.01, rel=0.1)
+    assert 1 / best.parameters["rate_2"] == pytest.approx(5.0, rel=0.05)
+    assert best.mean == pytest.approx((sum(short) + sum(long)) / 300, rel=1e-3)
+
+
+def test_a_law_of_runs_needs_five_runs_and_longer_ones_than_chance_has() -> None:
+    lone = [False] * 9 + [True]
+    assert fit_losses([lone * 4 + [False]]) is None
+    found = fit_losses([lone * 5 + [False]])
+    assert found is not None
+    # No loss follows a loss: they repel each other.
+    assert (found.name, found.runs, found.run) == ("bernoulli", 5, 1)
+    assert (found.into, found.back) == (pytest.approx(5 / 45), 1)
+    low, high = share_interval(5, 5)
+    assert (found.low, found.high) == (pytest.approx(1 / high), pytest.approx(1 / low))
+    never = fit_losses([[False, *[True] * 50]] * 5)
+    assert never is not None
+    assert never.run == 10_000, "the longest that a scenario takes"
+
+
+def segments(
+    *, count: int, every: float, trip: float, late: float = 0.0, first: float = 0.0
+) -> tuple[list[Sent], list[float]]:
+    """Return full segments `every` seconds apart, and the times of their acknowledgements."""
+    sent = []
+    for n in range(count):
+        at = first + n * every + late
+        sent.append(Sent(at, n * SEGMENT, (n + 1) * SEGMENT, SEGMENT + 52, answered=at + trip, fresh=True))
+    return sent, [each.answered for each in sent]
+
+
+def test_the_window_limits_a_sender_that_leaves_less_than_two_segments_free() -> None:
+    # A segment every 10 ms, answered after 100 ms: eleven are on the way when the next one has left.
+    data, answers = segments(count=60, every=0.01, trip=0.1001)
+
+    def by(window: int, *, backlog: bool = False) -> str:
+        windows = [(n * 0.01 - 1, window) for n in range(200)]
+        main = Connection("sender", data, answers, windows=windows, mss=SEGMENT)
+        found = limited(main, backlog=backlog, base=0.1)
+        if found.by == "window":
+            assert found.value == window
+        return found.by
+
+    assert by(11 * SEGMENT) == "window"
+    assert by(13 * SEGMENT - 1) == "window"
+    assert by(13 * SEGMENT) != "window"
+    assert by(11 * SEGMENT, backlog=True) == "window", "a full window is seen, also with a backlog"
+    assert by(13 * SEGMENT, backlog=True) == "link"
+
+
+def test_a_window_that_is_full_at_two_of_five_packets_limits() -> None:
+    data, answers = segments(count=100, every=0.01, trip=0.0001)
+
+    def by(full: int) -> str:
+        windows = [(n * 0.01 - 0.001, 1000 if n < full else 100_000) for n in range(100)]
+        main = Connection("sender", data, answers, windows=windows, mss=SEGMENT)
+        return limited(main, backlog=True, base=0.001).by
+
+    assert by(40) == "window"
+    assert by(39) == "link"
+
+
+def test_few_windows_or_none_say_nothing() -> None:
+    data, answers = segments(count=60, every=0.01, trip=0.1001)
+    for known, by in ((10, "window"), (9, "link"), (0, "link")):
+        windows = [(-1.0 + n / 100, 5 * SEGMENT) for n in range(known)]
+        main = Connection("sender", data, answers, windows=windows, mss=SEGMENT)
+        assert limited(main, backlog=True, base=0.1).by == by
+    probes = Connection("sender", data, answers, probes=True)
+    assert limited(probes, backlog=True, base=0.1).by == "unknown"
+    one_way = Connection("sender", data, answers, one_way=True)
+    assert limited(one_way, backlog=True, base=0.1).by == "unknown"
+
+
+def test_at_a_receiver_a_window_limits_if_each_round_trip_brings_it() -> None:
+    # 100 kB/s and a round trip of 0.1 s: 10 kB.
+    data, _ = segments(count=400, every=0.01, trip=0.0)
+
+    def by(window: int, *, base: float = 0.1, backlog: bool = False, grows: int = 0) -> str:
+        windows = [(n * 0.01, round(window * (n / 300) ** grows)) for n in range(400)]
+        main = Connection("receiver", data, [], windows=windows, mss=SEGMENT)
+        return limited(main, backlog=backlog, base=base).by
+
+    assert by(10_000) == "window"
+    assert by(11_600) == "window"
+    assert by(8_800) == "window"
+    assert by(12_000) != "window"
+    assert by(8_500) != "window"
+    assert by(10_000, backlog=True) == "link", "there a backlog and a full window look alike"
+    assert by(10_000, base=math.nan) != "window"
+    assert by(10_000, base=0.0) != "window"
+    assert by(10_000, grows=1) == "window", "it grew by less than twice"
+    assert by(10_000, grows=2) != "window", "a buffer that grows with what arrives limits nothing"
+
+
+def test_an_application_limits_if_half_of_the_data_leave_later_than_they_might() -> None:
+    """Acknowledgements come at once; the application writes long after them."""
+    data, answers = segments(count=50, every=0.1, trip=0.001)
+
+    def found(prompt: int, base: float = 0.02) -> str:
+        # The last ones leave 0.5 ms after an acknowledgement, as a sender with data does.
+        some = answers + [each.time - 0.0005 for each in data[50 - prompt :]]
+        main = Connection("sender", data, sorted(some), mss=SEGMENT)
+        limit = limited(main, backlog=False, base=base)
+        if limit.by == "application":
+            # 50 segments in 4.9 s.
+            assert limit.value == pytest.approx(50 * SEGMENT * 8 / 4.9)
+        return limit.by
+
+    # The first ten are the initial window: 20 of the other 40 are half.
+    assert found(0) == "application"
+    assert found(20) == "application"
+    assert found(21) == "unknown"
+    assert found(0, base=0.98) == "application"
+    assert found(0, base=1.0) == "unknown", "a tenth of the round-trip time later is no pause"
+    few = Connection("sender", data[:19], answers, mss=SEGMENT)
+    assert limited(few, backlog=False, base=0.02).by == "unknown"
+    enough = Connection("sender", data[:20], answers, mss=SEGMENT)
+    assert limited(enough, backlog=False, base=0.02).by == "application"
+
+
+def test_a_steady_pace_at_a_receiver_is_an_applications() -> None:
+    def by(spacings: list[float], *, resent: bool = False) -> str:
+        at, data = 0.0, []
+        for n, spacing in enumerate([0.0, *spacings]):
+            at += spacing
+            data.append(Sent(at, n * SEGMENT, (n + 1) * SEGMENT, SEGMENT + 52))
+        data[-1].resent = resent
+        return limited(Connection("receiver", data, []), backlog=False, base=0.01).by
+
+    assert by([0.1] * 40) == "application"
+    assert by([0.1] * 40, resent=True) == "unknown"
+    # Nine of ten may lie within half of the median, not more.
+    assert by([0.1] * 36 + [0.149] * 10) == "application"
+    assert by([0.1] * 36 + [0.151] * 10) == "unknown"
+    assert by([0.1] * 36 + [0.051] * 10) == "application"
+    assert by([0.1] * 36 + [0.049] * 10) == "unknown"
+    assert by([0.001, 0.1] * 20) == "unknown"
+
+
+def test_a_time_far_later_than_its_neighbours_follows_a_pause() -> None:
+    times = [0.01 * n for n in range(40)]
+    assert late_ones(times) == set()
+    paused = times[:20] + [time + 1.0 for time in times[20:]]
+    assert late_ones(paused) == {20}
+    # A rate that falls makes all that follow as late.
+    slower = times[:20] + [times[19] + 0.1 * n for n in range(1, 21)]
+    assert late_ones(slower) == set()
+
+
+def test_a_rate_that_never_changes_has_no_law_of_changes() -> None:
+    law = fit_rates([5e6] * 30)[0]
+    assert law.name == "constant"
+    assert law.levels[0] == pytest.approx(5e6)
+
+
+def gap(start: float, end: float, *, held: bool = False, lost: int = 0) -> Gap:
+    if not lost:
+        return Gap(start, end, held)
+    return Gap(start, end, held, start + 0.01, end - 0.01, lost)
+
+
+def test_silences_on_a_timetable_have_period_length_and_phase() -> None:
+    """Silent for 0.2 s of each second; something passes 1 ms before and after each silence, in turn."""
+    gaps = [gap(n - 0.001 * (n % 2), n + 0.2 + 0.001 * (1 - n % 2), lost=10) for n in range(3, 23)]
+    found = characterise(gaps, 0.001)
+    assert found is not None
+    assert (found.mode, found.sure, found.fixed, found.on_grid) == ("drop", 1.0, True, 20)
+    assert found.period == pytest.approx(1.0, abs=1e-4)
+    assert found.length == pytest.approx(0.2, abs=0.011)
+    assert found.low <= found.length <= found.high
+    assert found.low >= 0.175
+    assert found.high <= 0.205
+    assert math.remainder(found.phase, 1.0) == pytest.approx(0.0, abs=0.015)
+    # A silence of the timetable that no gap shows is one too.
+    assert found.covers(30.05, 30.1)
+    assert not found.covers(30.4, 30.8)
+    assert found.covers(29.9, 30.05)
+
+
+def test_silences_that_hold_are_as_long_as_their_gaps() -> None:
+    gaps = [gap(n, n + 0.3, held=True) for n in range(10)]
+    found = characterise(gaps, 0.001)
+    assert found is not None
+    assert found.mode == "hold"
+    assert found.lengths == pytest.approx([0.3] * 10)
+    assert found.opens == pytest.approx([0.7] * 9)
+    assert found.length == pytest.approx(0.3, abs=0.002)
+    mixed = characterise([*gaps[:6], *(gap(n, n + 0.3, lost=5) for n in range(6, 10))], 0.001)
+    assert mixed is not None
+    assert (mixed.mode, mixed.sure) == ("hold", 0.6)
+    assert characterise(gaps[:1], 0.001) is None
+
+
+def test_a_gap_is_at_least_as_long_as_between_its_first_and_last_loss() -> None:
+    assert gap(1.0, 2.0, lost=5).least == pytest.approx(0.98)
+    assert gap(1.0, 2.0, lost=1).least == 0
+    assert gap(1.0, 2.0).most == 1
+    silences = Silences("drop", 1.0, (gap(1.0, 2.0, lost=5), gap(4.0, 5.0)))
+    assert silences.lengths == pytest.approx([0.99, 0.5])
+    assert silences.opens == [2.0]
+    assert silences.covers(1.9, 3.0)
+    assert not silences.covers(2.0, 4.0)
+    assert silences.covers(3.0, 4.1)
+
+
+def shown(**given: float) -> Seen:
+    """Return what a part of a capture shows: 1 Mbit/s, 40 ms, 1 % sent again in 4 episodes."""
+    told: dict[str, float] = {
+        "goodput_bps": 1e6, "rtt_p10_s": 0.04, "rtt_p50_s": 0.04, "rtt_p93_s": 0.05, "rtt_p95_s": 0.05,
+        "rtt_p97_s": 0.05, "resent": 0.01, "paused": 0.0, "longest_s": 0.0, "episodes": 4,
+    }  # fmt: skip
+    return Seen(**{**told, **given})  # type: ignore[arg-type]
+
+
+def test_one_more_run_lies_within_the_prediction_interval() -> None:
+    """1, 2, 3: t(0.975, 2) = 4.302653 times a deviation of 1 times sqrt(4 / 3)."""
+    assert _one_more([1.0, 2.0, 3.0]) == pytest.approx(4.302653 * math.sqrt(4 / 3), abs=1e-5)
+    assert _one_more([2.0, 2.0]) == 0
+
+
+def test_a_simulation_agrees_within_a_share_and_the_spread_of_its_seeds() -> None:
+    still = _compare("goodput", "bit/s", 1e6, [1e6, 1e6], 0.15, 0.0)
+    assert (still.low, still.high) == pytest.approx((0.85e6, 1.15e6))
+    spread = _compare("median RTT", "s", 2.0, [1.0, 2.0, 3.0], 0.2, 0.003)
+    half = _one_more([1.0, 2.0, 3.0]) + 0.4 + 0.003
+    assert (spread.low, spread.high) == (0.0, pytest.approx(2 + half))
+    assert (spread.simulated, spread.measured) == (2, 2)
+    # Retransmissions: half to twice as many, and what chance makes.
+    resent = _compare("retransmissions", "share", 0.01, [0.01, 0.01], 0.0, 0.002)
+    assert (resent.low, resent.high) == pytest.approx((0.003, 0.022))
+    other = _compare("pauses", "share", 0.01, [0.01, 0.01], 0.0, 0.002)
+    assert (other.low, other.high) == pytest.approx((0.008, 0.012))
+
+
+def test_chance_makes_a_full_queue_more_or_less() -> None:
+    # 1 % in 4 episodes: 0.25 % each, one more and twice the root of four.
+    assert _chance([shown(), shown()]) == pytest.approx(0.0025 * (1 + 1.96 * 2))
+    assert _chance([shown(episodes=0), shown(episodes=0)]) == 0
+    assert _chance([shown(episodes=2, resent=0.01), shown(episodes=0, resent=0.0)]) == pytest.approx(
+        0.005 * (1 + 1.96)
+    )
+
+
+def test_differences_are_said_in_words() -> None:
+    def says(name: str, measured: float, simulated: float) -> str:
+        return Compared(name, "", measured, simulated, 0.9 * simulated, 1.1 * simulated).says
+
+    assert says("goodput", 100.0, 125.0) == "25 % more goodput"
+    assert says("goodput", 100.0, 75.0) == "25 % less goodput"
+    assert says("retransmissions", 0.01, 0.02) == "100 % more retransmissions"
+    assert says("retransmissions", 0.02, 0.01) == "50 % fewer retransmissions"
+    assert says("median RTT", 0.04, 0.05) == "25 % higher median RTT"
+    assert says("median RTT", 0.04, 0.03) == "25 % lower median RTT"
+    assert says("pauses", 0.1, 0.25) == "25 % of the time in pauses in place of 10 %"
+    assert says("goodput", 0.0, 1.0) == "goodput that the capture does not have"
+    inside = [Compared("x", "", value, 1.0, 0.9, 1.1).holds for value in (0.89, 0.9, 1.1, 1.11)]
+    assert inside == [False, True, True, False]
+
+
+def test_what_a_part_of_a_capture_shows() -> None:
+    """Ten packets in 1 s from 5 s on; two are sent again, and nothing comes for 0.5 s."""
+    data = []
+    for n in range(10):
+        at = 5.05 + n * 0.04 + (0.5 if n > 4 else 0.0)
+        data.append(Sent(at, n * 1000, (n + 1) * 1000, 1052, answered=at + 0.02 + 0.001 * n, fresh=True))
+    data[5].resent = data[9].resent = True
+    before, behind = Sent(4.9, 0, 9, 61, answered=4.95), Sent(6.1, 0, 9, 61, answered=6.2)
+    found = seen([Connection("sender", [before, *data, behind], [])], 5.0, 6.0, 0.02)
+    assert found.goodput_bps == pytest.approx(8 * 8000)
+    assert found.resent == 0.2
+    assert (found.rtt_p10_s, found.rtt_p50_s, found.rtt_p95_s) == pytest.approx((0.021, 0.025, 0.029))
+    # From 5.05 + 0.16 + 0.024 to 5.05 + 0.2 + 0.5 + 0.025.
+    assert found.longest_s == pytest.approx(0.541)
+    assert found.paused == pytest.approx(0.541)
+    assert found.episodes == 2, "0.16 s apart, more than two round trips"
+    data[9].resent, data[6].resent = False, True
+    assert seen([Connection("sender", data, [])], 5.0, 6.0, 0.02).episodes == 1
+    # A long round trip: three of them are no pause.
+    assert seen([Connection("sender", data, [])], 5.0, 6.0, 0.3).longest_s == 0
+    assert math.isnan(seen([Connection("receiver", data, [])], 5.0, 6.0, 0.02).rtt_p50_s)
+
+
+def test_a_fit_of_probes_says_their_timetable_and_the_smallest_delay() -> None:
+    silences = Silences(
+        "drop", 0.75, (gap(1.0, 2.0),), period=5.0, period_error=0.1, length=1.0, low=0.9, high=1.1,
+        fixed=True, on_grid=8, phase=1.0,
+    )  # fmt: skip
+    delay = Measured(0.02, 0.01, 0.03, "s", "half")
+    length = Measured(1.0, 0.9, 1.1, "s", "length")
+    share = Measured(0.1, 0.05, 0.2, "share", "lost")
+    first = ProbeFit(Bounded("s", "bound", at_most=0.01), share, Unknown("no"), Unknown("no"), None)
+    second = ProbeFit(delay, share, length, Unknown("no"), silences)
+    found = {each.name: each for each in estimates(Fit("x", probed=[first, second]), 0.025)}
+    # A measured delay before a smaller bound.
+    assert found["delay"].value == 0.02
+    period = found["period"]
+    assert (period.value, period.low, period.high) == pytest.approx((5.0, 4.9, 5.1))
+    assert "8 silences" in period.how
+    assert found["silence"].value == 1.0
+    assert (found["silences drop"].value, found["silences drop"].how) == (
+        0.75,
+        "75 % of the silences lost packets",
+    )
+    assert "25 ms is assumed" in estimates(Fit("x"), 0.025)[0].how
+    alone = {each.name: each for each in estimates(Fit("x", probed=[first]), 0.025)}
+    assert not alone["silence"].known
+    assert alone["delay"].bound is not None
+
+
+def test_a_short_transfer_is_bounded_over_a_third_of_it() -> None:
+    """A packet each 2 ms for 0.6 s, round trips of 0.1 s: a span of 0.2 s, a third of the transfer."""
+    some = [Delivery(n * 0.002, 1500, 0.0, n * 0.002 - 0.1) for n in range(301)]
+    found = measure(some, [each.time for each in some], 0.1, 1500, tick=0.0, timed=True)
+    assert isinstance(found.capacity, Bounded)
+    # 101 packets with both ends; the first is of before, and one more may be.
+    assert found.capacity.at_least == pytest.approx(99 * 1500 * 8 / 0.204)
+    longer = [Delivery(n * 0.002, 1500, 0.0, n * 0.002 - 0.1) for n in range(3001)]
+    found = measure(longer, [each.time for each in longer], 0.1, 1500, tick=0.0, timed=True)
+    assert isinstance(found.capacity, Bounded)
+    # A quarter of a second, more than two round trips: 126 packets.
+    assert found.capacity.at_least == pytest.approx(124 * 1500 * 8 / 0.254)
