@@ -84,8 +84,8 @@ class EmulatedPath:
             return self.start(self.near, *words, stdout=out)
 
     def connections(self, port: int = 5000) -> int:
-        """Return how many connections the far end has."""
-        words = ("ss", "-tnH", "state", "established", "sport", "=", f":{port}")
+        """Return how many connections the far end has: those count, too, that are being closed."""
+        words = ("ss", "-tnH", "state", "connected", "exclude", "time-wait", "sport", "=", f":{port}")
         return len(sh("ip", "netns", "exec", self.far, *words).splitlines())
 
     def outage(self, length_s: float, *, warning_s: float | None = None, comes: bool = True) -> None:
