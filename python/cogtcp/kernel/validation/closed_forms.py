@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from cogtcp.kernel.validation.bisection import bisected
+
 #: 802.11 DSSS at 1 Mbit/s: SIFS, DIFS, slot, EIFS, preamble with PLCP header, delay to all who hear; s.
 _SIFS, _DIFS, _SLOT, _EIFS, _PREAMBLE, _DELAY = 10e-6, 50e-6, 20e-6, 364e-6, 192e-6, 1e-6
 _RTS, _CTS, _ACK, _HEADER = 20, 14, 14, 28
@@ -44,12 +46,11 @@ def bianchi_packets_per_second(stations: int, packet_bytes: int, *, rts: bool) -
         doubled = sum((2 * collides) ** stage for stage in range(_DOUBLINGS))
         return 2 / (1 + _WINDOW + collides * _WINDOW * doubled)
 
-    low, high = 0.0, 1.0
+    def collides_more(chance: float) -> bool:
+        return 1 - (1 - tau(chance)) ** (stations - 1) > chance
+
     # The likelier collisions are, the less stations send, and the less they collide: one chance fits.
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if 1 - (1 - tau(middle)) ** (stations - 1) > middle else (low, middle)
-    sends = tau(low)
+    sends = tau(bisected(collides_more, 0.0, 1.0, halvings=100)[0])
     some = 1 - (1 - sends) ** stations
     one = stations * sends * (1 - sends) ** (stations - 1)
     return one / ((1 - some) * _SLOT + one * success + (some - one) * collision)

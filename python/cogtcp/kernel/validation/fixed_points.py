@@ -6,6 +6,8 @@ import math
 import random
 from functools import cache
 
+from cogtcp.kernel.validation.bisection import bisected
+
 #: Gain of alpha in DCTCP and Prague (RFC 8257 section 3.3, draft-briscoe-iccrg-prague section 2.4.2).
 _GAIN = 1 / 16
 
@@ -148,9 +150,8 @@ def paced_delay_s(own_s: float, others_s: float, load: float, packets: int = 20_
         load: Share of the time that these take.
         packets: How many are followed.
     """
-    low, high = own_s, own_s + 20 * others_s
-    for _ in range(12):
-        pace = (low + high) / 2
+
+    def takes_longer(pace: float) -> bool:
         stream = random.Random(1)  # noqa: S311 - a documented draw, no secret
         work = total = 0.0
         to_next = stream.expovariate(load / others_s)
@@ -164,6 +165,6 @@ def paced_delay_s(own_s: float, others_s: float, load: float, packets: int = 20_
                 to_next = stream.expovariate(load / others_s)
             to_next -= left
             work = max(0.0, work - left)
-        mean = total / (packets)
-        low, high = (pace, high) if mean > pace else (low, pace)
-    return (low + high) / 2
+        return total / packets > pace
+
+    return sum(bisected(takes_longer, own_s, own_s + 20 * others_s, halvings=12)) / 2

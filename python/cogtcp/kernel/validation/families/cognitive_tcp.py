@@ -9,8 +9,6 @@ from cogtcp.kernel.validation import fixed_points
 from cogtcp.kernel.validation.families import one_flow
 from cogtcp.kernel.validation.families.family import logarithmic, three_digits
 from cogtcp.kernel.validation.families.one_flow import PACKET, PAYLOAD, Alone, Link
-from cogtcp.model.result import run
-from cogtcp.model.scenario import Scenario
 
 if TYPE_CHECKING:
     import random
@@ -106,12 +104,25 @@ class Atcp(Alone):
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Lose packets by their number."""
+        return self._lossy(drawn)
+
+    def _lossy(
+        self,
+        drawn: Mapping[str, Any],
+        tcp: Mapping[str, Any] | None = None,
+        radio: Mapping[str, Any] | None = None,
+    ) -> dict[str, float]:
         every, window, rtt = drawn["packets_per_loss"], drawn["window"], drawn["rtt"]
         cycle = (every / window + 1) * rtt
         drops = [4 * window + every * number for number in range(130)]
-        tcp = {"max_window": f"{window} segments"}
-        link = Link(_spreading_bps(drawn), rtt, more={"drops": drops})
-        result = one_flow.saturated("atcp", link, warm_up=20 * cycle, measured=100 * cycle, tcp=tcp)
+        result = one_flow.saturated(
+            self.name,
+            Link(_spreading_bps(drawn), rtt, more={"drops": drops}),
+            warm_up=20 * cycle,
+            measured=100 * cycle,
+            tcp={"max_window": f"{window} segments", **(tcp or {})},
+            radio=radio,
+        )
         return {"goodput_bps": one_flow.goodput_bps(result)}
 
 
@@ -127,35 +138,5 @@ class Satcp(Atcp):
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Lose packets by their number, after an outage of a millisecond whose report holds to the end."""
-        every, window, rtt = drawn["packets_per_loss"], drawn["window"], drawn["rtt"]
-        cycle = (every / window + 1) * rtt
-        data = {
-            "name": "satcp",
-            "run": {"duration": f"{120 * cycle:.6f} s", "warmup": f"{20 * cycle:.6f} s"},
-            "tcp": {
-                "delayed_ack": "off",
-                "segment_size": f"{PAYLOAD} B",
-                "receive_buffer": "1 GiB",
-                "max_window": f"{window} segments",
-                "parameters": {"extension": 3600},
-            },
-            "topology": {
-                "single_hop": {
-                    "link": {
-                        "rate": f"{_spreading_bps(drawn):.0f} bit/s",
-                        "delay": f"{rtt / 2:.9f} s",
-                        "queue": "1000000 packets",
-                        "drops": [4 * window + every * number for number in range(130)],
-                    }
-                }
-            },
-            "radio": [
-                {
-                    "name": "cr",
-                    "links": ["link"],
-                    "sensing": {"off": "1 ms", "on": "1000000 s", "start": "1 ms"},
-                }
-            ],
-            "flow": [{"from": "sender", "to": "receiver", "transport": "satcp"}],
-        }
-        return {"goodput_bps": one_flow.goodput_bps(run(Scenario.from_dict(data), seed, "summary"))}
+        outage = {"sensing": {"off": "1 ms", "on": "1000000 s", "start": "1 ms"}}
+        return self._lossy(drawn, {"parameters": {"extension": 3600}}, outage)

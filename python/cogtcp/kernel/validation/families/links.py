@@ -8,51 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
+from cogtcp.kernel.validation.families.railway import railway
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
-
-
-#: A line of 60 km with two base stations and a tunnel.
-_LINE = (
-    'name = "line"',
-    "[train]",
-    'top_speed = "{speed} m/s"',
-    'acceleration = "10 m/s^2"',
-    'braking = "10 m/s^2"',
-    "[[station]]",
-    'name = "first"',
-    'at = "0 km"',
-    "[[station]]",
-    'name = "last"',
-    'at = "60 km"',
-    "[[base_station]]",
-    'name = "one"',
-    'at = "10 km"',
-    'power = "60 dBm"',
-    "[[base_station]]",
-    'name = "two"',
-    'at = "50 km"',
-    'power = "60 dBm"',
-    "[[tunnel]]",
-    'from = "2 km"',
-    'to = "{tunnel_end} m"',
-    'portal = "1 m"',
-    'loss = "200 dB"',
-    "[signal]",
-    'path_loss = "{path_loss:.9f} dB"',
-    "exponent = {exponent}",
-    'threshold = "0 dBm"',
-    'shadowing = "0 dB"',
-    'correlation = "100 m"',
-    'recovery = "0 dB"',
-    'handover_margin = "1 dB"',
-    'handover = "0 s"',
-    'interval = "100 ms"',
-)
 
 
 class CrPair(Family):
@@ -156,7 +118,15 @@ class Journey(Family):
         """Travel; a level of 0 dBm is the threshold."""
         path_loss = 60 - 10 * drawn["exponent"] * math.log10(drawn["reach"] / 1e3)
         seconds = 60_000 / drawn["speed"]
-        line = "\n".join(_LINE).format(**drawn, path_loss=path_loss, tunnel_end=2000 + drawn["tunnel"])
+        line = railway(
+            speed=drawn["speed"],
+            length=60_000,
+            base_stations=[(10_000, 60), (50_000, 60)],
+            tunnels=[(2000, 2000 + drawn["tunnel"])],
+            path_loss=path_loss,
+            exponent=drawn["exponent"],
+            interval_ms=100,
+        )
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "line.toml"
             place.write_text(line, "utf-8")

@@ -41,6 +41,7 @@ def saturated(
     measured: float,
     seed: int = 1,
     tcp: Mapping[str, Any] | None = None,
+    radio: Mapping[str, Any] | None = None,
 ) -> Result:
     """Run one flow that always has data; each segment is acknowledged, and no receive window limits.
 
@@ -51,8 +52,9 @@ def saturated(
         measured: Seconds of the measured span.
         seed: Of the run.
         tcp: More of the scenario's `[tcp]`.
+        radio: The radio of the link, if it has one.
     """
-    data = {
+    data: dict[str, Any] = {
         "name": "one-flow",
         "run": {"duration": f"{warm_up + measured:.6f} s", "warmup": f"{warm_up:.6f} s"},
         "tcp": {
@@ -73,6 +75,8 @@ def saturated(
         },
         "flow": [{"from": "sender", "to": "receiver", "transport": transport}],
     }
+    if radio:
+        data["radio"] = [{"name": "radio", "links": ["link"], **radio}]
     return run(Scenario.from_dict(data), seed, "summary")
 
 

@@ -8,7 +8,9 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cogtcp.kernel.validation.bisection import bisected
 from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
+from cogtcp.kernel.validation.families.railway import railway
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
 
@@ -16,41 +18,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping, Sequence
 
-#: A line of one section; radios measure each 50 ms, and all levels are without chance.
-_LINE = (
-    'name = "line"',
-    "[train]",
-    'top_speed = "{speed} m/s"',
-    'acceleration = "10 m/s^2"',
-    'braking = "10 m/s^2"',
-    "[[station]]",
-    'name = "first"',
-    'at = "0 m"',
-    "[[station]]",
-    'name = "last"',
-    'at = "{length} m"',
-    "[[base_station]]",
-    'name = "one"',
-    'at = "{base} m"',
-    'power = "{power} dBm"',
-    "[signal]",
-    'path_loss = "0 dB"',
-    "exponent = {exponent}",
-    'threshold = "0 dBm"',
-    'shadowing = "0 dB"',
-    'correlation = "100 m"',
-    'recovery = "0 dB"',
-    'handover_margin = "1 dB"',
-    'handover = "0 s"',
-    'interval = "50 ms"',
-)
-_TUNNEL = (
-    "[[tunnel]]",
-    'from = "{begin} m"',
-    'to = "{end} m"',
-    'portal = "1 m"',
-    'loss = "300 dB"',
-)
 #: Variance of the median of normal values of variance 1, by how many there are (Teichroew 1956).
 _MEDIAN = {1: 1.0, 3: 0.44867, 5: 0.28683}
 
@@ -88,15 +55,14 @@ class Itinerary(Family):
         stands_in = drawn["missed"] * -math.expm1(-10 / interval)
         invented = stands_in / (1 - drawn["missed"] + stands_in)
         law = statistics.NormalDist(0, drawn["error"])
-        low, high = 0.0, 5.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            below = (1 - invented) * law.cdf(middle) + invented * (middle + 5) / 10
-            low, high = (middle, high) if below < 0.95 else (low, middle)
+
+        def is_below(error: float) -> bool:
+            return bool((1 - invented) * law.cdf(error) + invented * (error + 5) / 10 < 0.95)
+
         return {
             "missed": drawn["missed"] - stands_in,
             "ratio": (drawn["on"] + drawn["off"]) / interval - stands_in,
-            "error_s": low,
+            "error_s": bisected(is_below, 0.0, 5.0)[0],
         }
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
@@ -149,12 +115,13 @@ class OutageMap(Family):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Travel once through many tunnels."""
         length = 1000 * (self.tunnels + 3)
-        line = "\n".join(_LINE).format(
-            speed=drawn["speed"], length=length, base=length / 2, power=90, exponent=2
-        )
-        line += "".join(
-            "\n" + "\n".join(_TUNNEL).format(begin=2000 + 1000 * number, end=2200 + 1000 * number)
-            for number in range(self.tunnels)
+        line = railway(
+            speed=drawn["speed"],
+            length=length,
+            base_stations=[(length / 2, 90)],
+            tunnels=[(2000 + 1000 * number, 2200 + 1000 * number) for number in range(self.tunnels)],
+            exponent=2,
+            interval_ms=50,
         )
         settings = {
             "journeys": drawn["journeys"],
@@ -215,18 +182,22 @@ class SignalStrength(Family):
             before = max(distance - ahead, 1.0)
             return level(distance) + (level(distance) - level(before)) * before / distance
 
-        low, high = 1 + ahead, float(drawn["reach"])
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if predicted(middle) > drawn["margin"] else (low, middle)
-        return {"wait_s": (drawn["reach"] - low) / drawn["speed"]}
+        def is_quiet(distance: float) -> bool:
+            return bool(predicted(distance) > drawn["margin"])
+
+        last, _ = bisected(is_quiet, 1 + ahead, float(drawn["reach"]))
+        return {"wait_s": (drawn["reach"] - last) / drawn["speed"]}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Leave the reach of the only base station."""
         power = 10 * drawn["exponent"] * math.log10(drawn["reach"] / 1e3)
         length = drawn["reach"] + 20_000
-        line = "\n".join(_LINE).format(
-            speed=drawn["speed"], length=length, base=0, power=power, exponent=drawn["exponent"]
+        line = railway(
+            speed=drawn["speed"],
+            length=length,
+            base_stations=[(0, power)],
+            exponent=drawn["exponent"],
+            interval_ms=50,
         )
         settings = {
             "noise": "0 dB",
