@@ -202,13 +202,14 @@ impl Hosts for Observer {
                 flow.arrived_bytes += u64::from(frame.size()) * u64::from(self.is_warm);
                 if packet.payload > 0 {
                     // Before the kernel has it: it may answer at once.
-                    flow.unanswered.arrive(self.packets.bytes(packet), packet.answers);
+                    let bytes = self.packets.bytes(packet);
+                    flow.unanswered.arrive(bytes, packet.answers);
                     if self.is_warm {
                         flow.queuing.record(frame.waited());
-                        if let Some((network, _)) = packet::destination(self.packets.bytes(packet))
-                            && let Some((_, bytes)) = flow.paths.iter_mut().find(|(own, _)| *own == network)
+                        if let Some((network, _)) = packet::destination(bytes)
+                            && let Some((_, arrived)) = flow.paths.iter_mut().find(|(own, _)| *own == network)
                         {
-                            *bytes += u64::from(packet.payload);
+                            *arrived += u64::from(packet.payload);
                         }
                     }
                 }

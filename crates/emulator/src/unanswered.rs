@@ -2,6 +2,7 @@
 //! simulator takes them, by the headers of Linux's packets.
 
 use cogtcp_headers::{self as headers, PacketEnds, WireSegment};
+use cogtcp_transport::SeqNumber;
 use cogtcp_units::Time;
 use std::collections::VecDeque;
 
@@ -14,8 +15,8 @@ struct Arrival {
     /// Of the data's direction; `None`: a datagram.
     ends: Option<PacketEnds>,
     /// Sequence numbers of its first byte and of the byte after its last.
-    from: u32,
-    to: u32,
+    from: SeqNumber,
+    to: SeqNumber,
     sent_at: Time,
 }
 
@@ -28,14 +29,14 @@ pub(crate) struct Unanswered {
 impl Unanswered {
     /// A packet with data arrived that was sent at `sent_at`.
     pub(crate) fn arrive(&mut self, bytes: &[u8], sent_at: Time) {
-        let (ends, from, to) = match headers::read_tcp(bytes) {
-            Some((ends, tcp)) => (Some(ends), tcp.seq, tcp.seq.wrapping_add(tcp.payload as u32)),
-            None => (None, 0, 0),
+        let (ends, from, len) = match headers::read_tcp(bytes) {
+            Some((ends, tcp)) => (Some(ends), SeqNumber::new(tcp.seq), tcp.payload as u32),
+            None => (None, SeqNumber::default(), 0),
         };
         if self.arrivals.len() == MOST {
             self.arrivals.pop_front();
         }
-        self.arrivals.push_back(Arrival { ends, from, to, sent_at });
+        self.arrivals.push_back(Arrival { ends, from, to: from.plus(len), sent_at });
     }
 
     /// When the segment was sent that the acknowledgement in `bytes` answers, if it answers any, as in the simulator.
@@ -49,13 +50,14 @@ impl Unanswered {
             return self.arrivals.drain(..).next().map(|first| first.sent_at);
         };
         let own = |arrival: &Arrival| arrival.ends == Some(ends.reversed());
-        let acked = |arrival: &Arrival| own(arrival) && !is_after(arrival.to, tcp.ack);
+        let ack = SeqNumber::new(tcp.ack);
+        let acked = |arrival: &Arrival| own(arrival) && !ack.is_before(arrival.to);
         // By sequence number, then by arrival.
         let first = self
             .arrivals
             .iter()
             .filter(|arrival| acked(arrival))
-            .reduce(|first, arrival| if is_after(first.from, arrival.from) { arrival } else { first });
+            .reduce(|first, arrival| if arrival.from.is_before(first.from) { arrival } else { first });
         if let Some(sent_at) = first.map(|first| first.sent_at) {
             self.arrivals.retain(|arrival| !acked(arrival));
             return Some(sent_at);
@@ -65,7 +67,7 @@ impl Unanswered {
             return self.arrivals.remove(oldest).map(|arrival| arrival.sent_at);
         };
         let held =
-            |arrival: &Arrival| own(arrival) && !is_after(left, arrival.from) && !is_after(arrival.to, right);
+            |arrival: &Arrival| own(arrival) && !arrival.from.is_before(left) && !right.is_before(arrival.to);
         let mut reported = self.arrivals.iter().filter(|arrival| held(arrival));
         let only = reported.next().filter(|_| reported.next().is_none()).map(|arrival| arrival.sent_at);
         self.arrivals.retain(|arrival| !held(arrival));
@@ -73,13 +75,8 @@ impl Unanswered {
     }
 }
 
-fn first_block(tcp: &WireSegment) -> Option<(u32, u32)> {
-    tcp.options.sack.first().copied()
-}
-
-/// Whether `a` lies beyond `b` (RFC 9293 section 3.4).
-fn is_after(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) > 0
+fn first_block(tcp: &WireSegment) -> Option<(SeqNumber, SeqNumber)> {
+    tcp.options.sack.first().map(|(left, right)| (SeqNumber::new(*left), SeqNumber::new(*right)))
 }
 
 #[cfg(test)]

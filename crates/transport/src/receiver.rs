@@ -979,16 +979,14 @@ impl Receiver {
     /// Linux: the application reads once the burst was handled (`tcp_cleanup_rbuf`).
     fn read_in_turn(&mut self, now: Time) {
         self.reads_at = Time::MAX;
-        let frontier = self.reassembly.frontier();
         if let Some(tuning) = &mut self.tuning {
-            tuning.settle(now, frontier);
+            tuning.settle(now, self.reassembly.frontier());
         }
-        let room = self.room();
         let is_update = !self.is_ack_due_when_read;
-        if is_update && !self.window.update_due(frontier, room) {
+        if is_update && !self.reading_opens_window() {
             return;
         }
-        if let Some(room) = room {
+        if let Some(room) = self.room() {
             self.window.set_tuned(room);
         }
         self.stats.window_updates += u64::from(is_update);
@@ -1019,6 +1017,11 @@ impl Receiver {
     /// What may be offered with nothing left to read, if the buffer is tuned.
     fn room(&self) -> Option<u64> {
         self.tuning.as_ref().map(|tuning| tuning.window(self.readable() + self.reassembly.queued()))
+    }
+
+    /// Whether an update of the window is due once the application has read what is in order.
+    fn reading_opens_window(&self) -> bool {
+        self.window.update_due(self.reassembly.frontier(), self.room())
     }
 
     /// TCP-ADA: every in-order segment postpones the ACK again.
@@ -1054,14 +1057,13 @@ impl Receiver {
 
     /// Room was made or the end of the stream is reached.
     fn after_reading(&mut self, now: Time) {
-        let room = self.room();
         if self.reads_in_turn() && self.state == ReceiverState::Established {
-            if self.pending == 0 && self.window.update_due(self.reassembly.frontier(), room) {
+            if self.pending == 0 && self.reading_opens_window() {
                 self.reads_at = self.reads_at.min(now + Burst::READ);
             }
             return;
         }
-        if let Some(room) = room {
+        if let Some(room) = self.room() {
             self.window.give_back(room);
         }
         if self.state == ReceiverState::CloseWait {
@@ -1095,9 +1097,8 @@ impl Receiver {
         self.pending = self.pending.saturating_sub(1);
         self.delayed_until = Time::MAX;
         // What is read after an ACK may open the window by far.
-        let updates = self.reads_in_turn()
-            && self.state == ReceiverState::Established
-            && self.window.update_due(frontier, self.room());
+        let updates =
+            self.reads_in_turn() && self.state == ReceiverState::Established && self.reading_opens_window();
         self.reads_at = if updates { now + Burst::READ } else { Time::MAX };
         self.is_ack_due_when_read = false;
         self.delayed_since = Time::MAX;

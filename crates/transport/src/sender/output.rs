@@ -463,13 +463,12 @@ impl Sender {
 
     /// Whether the segment that leaves is the last of several in its packet.
     fn ends_packet(&mut self, in_flight: u64) -> bool {
-        let (tcp, mss) = (&self.tcp, self.tcp.mss);
         let waiting = if self.saturated { u64::MAX } else { self.data_end.saturating_sub(self.board.nxt()) };
         // Linux keeps at least two packets in flight (`tcp_cwnd_test`).
-        let room = tcp.cwnd.saturating_sub(in_flight).min(tcp.cwnd / 2);
-        let bytes = room.min(self.window_end.saturating_sub(self.board.nxt())).min(waiting);
+        let room = self.room().min(self.tcp.cwnd / 2);
+        let bytes = room.min(self.usable_window()).min(waiting);
         let mut offload = self.offload;
-        let ends = offload.on_send(|| self.segments_of_packet(in_flight).min(bytes / mss));
+        let ends = offload.on_send(|| self.segments_of_packet(in_flight).min(bytes / self.tcp.mss));
         self.offload = offload;
         ends
     }
