@@ -110,7 +110,7 @@ class Data:
         return mean, low, high
 
     def stack_seeds(self, study: str) -> int:
-        """Return how many seeds each stack of a study has at the base."""
+        """Return, by study, the number of seeds of each stack at the base setting."""
         found = self.stacks[study]
         assert found is not None
         first, last = found["seeds"]

@@ -84,7 +84,7 @@ class EmulatedPath:
             return self.start(self.near, *words, stdout=out)
 
     def connections(self, port: int = 5000) -> int:
-        """Return how many connections the far end has: those count, too, that are being closed."""
+        """Return how many connections the far end has; a connection that is closing counts too."""
         words = ("ss", "-tnH", "state", "connected", "exclude", "time-wait", "sport", "=", f":{port}")
         return len(sh("ip", "netns", "exec", self.far, *words).splitlines())
 

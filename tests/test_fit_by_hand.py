@@ -1,4 +1,4 @@
-"""Small parts of `cogtcp fit`, with values that follow by hand from what they promise."""
+"""Small parts of `cogtcp fit`, with values derived by hand from their doc comments."""
 
 from __future__ import annotations
 
@@ -328,7 +328,7 @@ def test_a_gap_is_at_least_as_long_as_between_its_first_and_last_loss() -> None:
 
 
 def shown(**given: float) -> Seen:
-    """Return what a part of a capture shows: 1 Mbit/s, 40 ms, 1 % sent again in 4 episodes."""
+    """Return the measurements of a part of a capture: 1 Mbit/s, 40 ms, 1 % retransmitted in 4 episodes."""
     told: dict[str, float] = {
         "goodput_bps": 1e6, "rtt_p10_s": 0.04, "rtt_p50_s": 0.04, "rtt_p93_s": 0.05, "rtt_p95_s": 0.05,
         "rtt_p97_s": 0.05, "resent": 0.01, "paused": 0.0, "longest_s": 0.0, "episodes": 4,
@@ -349,7 +349,7 @@ def test_a_simulation_agrees_within_a_share_and_the_spread_of_its_seeds() -> Non
     half = _one_more([1.0, 2.0, 3.0]) + 0.4 + 0.003
     assert (spread.low, spread.high) == (0.0, pytest.approx(2 + half))
     assert (spread.simulated, spread.measured) == (2, 2)
-    # Retransmissions: half to twice as many, and what chance makes.
+    # Retransmissions: half to twice as many, with the spread of chance.
     resent = _compare("retransmissions", "share", 0.01, [0.01, 0.01], 0.0, 0.002)
     assert (resent.low, resent.high) == pytest.approx((0.003, 0.022))
     other = _compare("pauses", "share", 0.01, [0.01, 0.01], 0.0, 0.002)
@@ -382,7 +382,7 @@ def test_differences_are_said_in_words() -> None:
 
 
 def test_what_a_part_of_a_capture_shows() -> None:
-    """Ten packets in 1 s from 5 s on; two are sent again, and nothing comes for 0.5 s."""
+    """Ten packets in 1 s from 5 s on; two are retransmitted, and no packet arrives for 0.5 s."""
     data = []
     for n in range(10):
         at = 5.05 + n * 0.04 + (0.5 if n > 4 else 0.0)

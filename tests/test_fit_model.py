@@ -37,13 +37,13 @@ ACK_BYTES = 0
 
 @dataclass
 class Model:
-    """What the transfer goes over, and how.
+    """The path of the transfer, and its behaviour.
 
     Attributes:
         window: Packets under way, on the average.
         swing: It rises and falls by so many packets, once in two seconds.
         seconds: How long it lasts.
-        queue: Packets that may wait, beside the one that is sent.
+        queue: Length of the queue in packets, without the packet in transmission.
         loses: Every such packet is lost on the way; 0 for none.
         period: Time from one silence to the next, s; infinite without.
         length: Of each silence, s.
@@ -73,7 +73,7 @@ class Model:
         return self.window + round(self.swing * (1 - 2 * abs(time % 2.0 - 1.0)))
 
     def capture(self) -> Connection:
-        """Return what a capture at the sender has."""
+        """Return the packets of a capture at the sender."""
         free = [2 * DELAY_S * n / self.window for n in range(self.window)]
         data: list[Sent] = []
         leaves: list[float] = []
@@ -120,7 +120,7 @@ def test_a_full_link_has_its_rate_and_delay() -> None:
     found = Model().fit()
     assert isinstance(found.capacity.quantity, Measured)
     assert found.capacity.value == pytest.approx(RATE, rel=1e-3)
-    # What no capture shows: half a percent.
+    # Half a percent: too little for a capture to show.
     assert (found.capacity.low, found.capacity.high) == pytest.approx((0.995 * RATE, 1.005 * RATE), rel=1e-3)
     assert found.delay.value == pytest.approx(DELAY_S, abs=1e-4)
     assert found.delay.low <= DELAY_S <= found.delay.high
@@ -139,7 +139,7 @@ def test_a_full_link_has_its_rate_and_delay() -> None:
     # Twice the time of a packet, four times: delayed acknowledgements.
     assert found.hidden_s == pytest.approx(0.016, abs=1e-3)
     assert found.jitter is None
-    # The queue was never less than half full: nothing shows what the link loses.
+    # The queue was never less than half full: the link's own losses do not show.
     assert isinstance(found.loss.quantity, Bounded)
 
 

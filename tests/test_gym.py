@@ -192,7 +192,7 @@ def test_the_examples_learn_what_the_docs_print(name: str) -> None:
 
 
 def view(**given: float) -> SimpleNamespace:
-    """Return what the engine tells of a flow: half a second in, 20 segments of 1,000 B sent."""
+    """Return an agent's view of a flow after half a second, with 20 segments of 1,000 B sent."""
     told = {"time_s": 0.5, "srtt_s": 0.1, "min_rtt_s": 0.1, "delivered": 0, "retransmitted": 0, "sent": 20}
     return SimpleNamespace(**{**told, "in_flight": 0, "timeouts": 0, "mss": 1000, **given})
 
@@ -208,7 +208,7 @@ def test_what_the_agent_sees_by_hand() -> None:
     # Nothing happened: no queue, no rate, 16 segments (log2 is 4), none in flight, no loss, no timeout.
     assert look() == ([0.0, -1.0, 0.0, -1.0, 0.0, 0.0], 0.0)
     # In 0.1 s the link carries 100 kB: half of it arrived; 8 of 16 segments are in flight; the queue is half
-    # of the round-trip time; 2 of 10 segments were sent again.
+    # of the round-trip time; 2 of 10 segments were retransmitted.
     seen, reward = look(delivered=50_000, in_flight=8_000, srtt_s=0.15, sent=30, retransmitted=2, timeouts=3)
     assert seen == [0.5, 0.0, 0.0, 0.0, 0.2, 3.0]
     assert reward == pytest.approx(0.5 - 0.1 * 0.5 - 0.5 * 0.2)
@@ -242,7 +242,7 @@ def test_the_narrowest_link_is_that_of_the_scenario() -> None:
 
 
 def report(**given: float) -> SimpleNamespace:
-    """Return what the engine tells of a CR user: a second in, on a channel of 1 Mbit/s."""
+    """Return an agent's view of a CR user after a second, on a channel of 1 Mbit/s."""
     told: dict[str, float] = {
         "time_s": 1.0, "reported": 0, "busy_share": 0.0, "rate_bps": 1e6, "acked": 0, "exchanges": 10,
         "failed_exchanges": 0, "handoffs": 2, "timeouts": 1, "sensing_time_s": 0.01,
