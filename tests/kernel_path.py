@@ -78,7 +78,10 @@ class EmulatedPath:
         assert server.stdout.readline() == "ready\n"
 
     def send(self, control: str, seconds: float, log: Path, port: int = 5000) -> subprocess.Popen[str]:
-        """Start a sender at the near end; `log` gets a JSON document a line: the control, then `tcp_info`."""
+        """Start a sender at the near end; `log` gets a JSON document a line: the control, then `tcp_info`.
+
+        Terminated, it closes its connection in order; killed, it resets the connection.
+        """
         words = [sys.executable, __file__, "send", control, str(seconds), str(port)]
         with log.open("w") as out:
             return self.start(self.near, *words, stdout=out)
@@ -304,6 +307,13 @@ def _send(control: str, seconds: float, port: int) -> None:
     connection = socket.socket()
     # Killed, it leaves no socket that waits for ACKs from a namespace that is gone.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def leave(number: int, frame: object) -> None:
+        # A reset is sent once, and a full queue may lose it. A FIN is sent again until the far end has closed.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
+        sys.exit()
+
+    signal.signal(signal.SIGTERM, leave)
     connection.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, control.encode())
     connection.connect((FAR, port))
     chosen = connection.getsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, 16).rstrip(b"\0").decode()

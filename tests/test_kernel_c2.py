@@ -385,10 +385,10 @@ def test_the_syn_ack_brings_n(clean: None, tmp_path: Path) -> None:
             assert soon(lambda n=n: answers() == list(range(1, n + 1))), status()
         # Who leaves is not counted any more.
         for sender in senders[:2]:
-            sender.kill()
+            sender.terminate()
             sender.wait()
         assert soon(lambda: answers() == [3]), status()
-        # Their resets are on the way: of the far end's connections, reno's and the third one's stay.
+        # Their last segments are on the way: of the far end's connections, reno's and the third one's stay.
         assert soon(lambda: made.connections() == 2)
         made.send("c2", 300, tmp_path / "after")
         assert soon(lambda: answers() == [2, 3]), status()
