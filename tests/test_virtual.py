@@ -422,6 +422,10 @@ RANDOM = (
     "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
     "{\n\treturn getrandom(buf, len, flags);\n}\n"
 )
+HEADROOM = (
+    "#else\n# define LL_MAX_HEADER 32\n#endif\n"
+    "#define MAX_HEADER LL_MAX_HEADER\n#else\n#define MAX_HEADER (LL_MAX_HEADER + 48)\n#endif\n"
+)
 
 
 def _tree(folder: Path, *, travels: bool = True) -> Path:
@@ -432,12 +436,17 @@ def _tree(folder: Path, *, travels: bool = True) -> Path:
     option = "config UML_TIME_TRAVEL_SUPPORT\n\tbool\n" if travels else ""
     (folder / "arch/um/Kconfig").write_text(f"config HZ\n\tint\n\tdefault 100\n\n{option}")
     (folder / "arch/um/os-Linux/util.c").write_text(RANDOM)
+    (folder / "include/linux").mkdir(parents=True)
+    (folder / "include/linux/netdevice.h").write_text(HEADROOM)
     return folder
 
 
 def test_edits_change_what_a_tree_needs(tmp_path: Path) -> None:
     tree = _tree(tmp_path / "tree")
-    assert edits.apply(tree, 250) == ["ticks", "random"]
+    assert edits.apply(tree, 250) == ["ticks", "random", "headroom"]
+    header = (tree / "include/linux/netdevice.h").read_text()
+    assert "LL_MAX_HEADER 128\n" in header
+    assert header.count("#define MAX_HEADER (LL_MAX_HEADER + 48)\n") == 2
     assert "\tdefault 250\n" in (tree / "arch/um/Kconfig").read_text()
     changed = (tree / "arch/um/os-Linux/util.c").read_text()
     assert "COGTCP_SEED" in changed

@@ -48,7 +48,8 @@ pub(crate) struct Subflow {
 }
 
 impl Subflow {
-    pub(crate) fn new(tcp: Sender) -> Self {
+    pub(crate) fn new(mut tcp: Sender) -> Self {
+        tcp.set_fed();
         Self {
             tcp,
             mappings: Mappings::default(),

@@ -287,6 +287,11 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Windows that the memory of a socket holds under the control (Linux: `sndbuf_expand`).
+    fn buffered_windows(&self) -> u64 {
+        2
+    }
+
     /// Whether the control reads [`AckSample::rate`]. Where it says no, asked once, no state of the rate
     /// estimator is kept for each segment on its way, and there are no samples.
     fn uses_delivery_rate(&self) -> bool {

@@ -31,6 +31,7 @@ mod receiver_hook;
 mod rtt;
 mod scoreboard;
 mod segment;
+mod send_buffer;
 mod sender;
 mod sequence;
 mod spurious;

@@ -22,9 +22,6 @@ use cogtcp_units::{Duration, Rate, Time};
 const SHIFT: u32 = 10;
 /// `sk_gso_max_size`.
 const LARGEST: u64 = 65_536;
-/// What a socket hands to the network at once, whatever the window: one buffer (`sk_gso_max_size` less the
-/// headers).
-const BUFFER: u64 = 65_215;
 /// The next ACK is waited for that long at most, and as long after the last segment.
 const WAIT: Duration = Duration::from_millis(1);
 /// `tcp_tso_win_divisor`: where that part of the window is free, nothing waits.
@@ -102,8 +99,8 @@ pub(crate) struct Shortened {
     pub(crate) window: u64,
     /// Bytes of a segment.
     pub(crate) mss: u64,
-    /// Bytes of the stream before this packet.
-    pub(crate) sent: u64,
+    /// Bytes to the end of the buffer, and whether it is the last one, which may still grow.
+    pub(crate) left: (u64, bool),
     /// Since the last segment left.
     pub(crate) idle: Duration,
     pub(crate) srtt: Duration,
@@ -124,9 +121,8 @@ impl Shortened {
         if !self.may_wait() || self.limit >= full {
             return false;
         }
-        let buffer = (BUFFER / self.mss).max(1) * self.mss;
-        let left = buffer - self.sent % buffer;
-        self.limit < left && left > self.mss
+        let (left, is_last) = self.left;
+        (self.limit < left || is_last) && left > self.mss
     }
 }
 
@@ -173,7 +169,7 @@ mod tests {
             limit: 1000,
             window: 80_000,
             mss: 1000,
-            sent: 30_000,
+            left: (35_000, false),
             idle: Duration::ZERO,
             srtt: micros(60_000),
             oldest: micros(59_000),
@@ -183,7 +179,7 @@ mod tests {
         for (why, other) in [
             ("a full packet may go", Shortened { limit: 2000, ..near }),
             ("a third of the window is free", Shortened { limit: 1000, window: 3000, ..near }),
-            ("one segment is left of the buffer of 65", Shortened { sent: 64_000, ..near }),
+            ("one segment is left of the buffer", Shortened { left: (1000, true), ..near }),
             ("the last segment left 1 ms ago", Shortened { idle: micros(1000), ..near }),
             ("the ACK is more than 1 ms away", Shortened { oldest: micros(58_999), ..near }),
             (
@@ -193,9 +189,11 @@ mod tests {
         ] {
             assert!(!other.waits(2000), "{why}");
         }
-        assert!(
-            Shortened { sent: 63_000, ..near }.waits(2000) && Shortened { sent: 65_000, ..near }.waits(2000)
-        );
+        assert!(Shortened { left: (2000, false), ..near }.waits(2000));
+        // What cwnd lets go ends a buffer that gets no more, or one that may grow.
+        let full = Shortened { limit: 2000, ..near };
+        assert!(!Shortened { left: (2000, false), ..full }.waits(3000));
+        assert!(Shortened { left: (2000, true), ..full }.waits(3000));
     }
 
     #[test]

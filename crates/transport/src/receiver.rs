@@ -933,7 +933,10 @@ impl Receiver {
     fn adapt(&mut self, now: Time, start: u64, segment: &Segment) {
         let frontier = self.reassembly.frontier();
         if let Some(linux) = &mut self.linux {
-            linux.quick.on_data(now);
+            // Behind a gap it does not count (`tcp_event_data_recv`): a long recovery is a pause.
+            if start <= frontier && frontier < start + u64::from(segment.len) {
+                linux.quick.on_data(now);
+            }
             linux.burst.on_segment(now, frontier);
         }
         let unread = self.unread();

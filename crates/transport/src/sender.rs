@@ -29,6 +29,7 @@ use crate::rack::Rack;
 use crate::rate_sample::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
+use crate::send_buffer::SendBuffer;
 use crate::{Recovery, Segment, SenderConfig, SeqNumber, TimeoutRules, TransportEvent, with};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use ecn::EcnState;
@@ -151,6 +152,10 @@ pub struct Sender {
     /// The persist timer runs because the peer is unreachable, not because its window is closed.
     unreachable: bool,
     probe_due: bool,
+    /// An ACK came, or data, since the application was last asked to write into `buffer`.
+    may_write: bool,
+    /// The owner gives a segment at a time: no `buffer`.
+    is_fed: bool,
 
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
     ecn: EcnState,
@@ -159,6 +164,8 @@ pub struct Sender {
     rare: Option<Box<Rare>>,
     /// Where RACK is set.
     rack: Option<Box<Rack>>,
+    /// A socket's of Linux, once connected.
+    buffer: Option<Box<SendBuffer>>,
     stats: SenderStats,
 
     // What belongs to the handshake and to losses.
@@ -248,6 +255,9 @@ impl Sender {
             deadline: Time::MAX,
             rto_at: Time::MAX,
             probe_due: false,
+            may_write: false,
+            is_fed: false,
+            buffer: None,
         }
     }
 
@@ -260,7 +270,7 @@ impl Sender {
         let used = self.board.nxt().max(self.data_end) + 1;
         let initial_sequence = SeqNumber::from_offset(config.handshake.initial_sequence, used);
         let config = with!(config.clone(), handshake.initial_sequence = initial_sequence);
-        *self = Self { stats: self.stats, tag: self.tag, ..Self::new(config, control) };
+        *self = Self { stats: self.stats, tag: self.tag, is_fed: self.is_fed, ..Self::new(config, control) };
     }
 
     /// The application has `bytes` more to send.
@@ -269,6 +279,12 @@ impl Sender {
         if !self.fin_queued {
             self.data_end += bytes;
         }
+        self.may_write = true;
+    }
+
+    /// The owner gives a segment at a time, as it may leave: what waits is in no buffer of the socket.
+    pub fn set_fed(&mut self) {
+        self.is_fed = true;
     }
 
     /// The application takes back up to `bytes` of what it wrote last and was not sent. For an owner of
@@ -282,10 +298,13 @@ impl Sender {
     /// Whether there is always data to send.
     pub fn set_saturated(&mut self, on: bool) {
         if self.saturated && !on {
-            // A saturated sender sends beyond `data_end`: what was sent counts as written.
-            self.data_end = self.data_end.max(self.board.nxt().max(1));
+            // A saturated sender sends beyond `data_end`: what was sent counts as written, and a socket sends
+            // what it has taken.
+            let taken = self.buffer.as_ref().map_or(1, |buffer| buffer.written());
+            self.data_end = self.data_end.max(self.board.nxt()).max(taken);
         }
         self.saturated = on && !self.fin_queued;
+        self.may_write = true;
     }
 
     /// No more data: a FIN follows what was written, or, of a saturated sender, what was sent. Before the

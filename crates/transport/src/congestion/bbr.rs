@@ -376,6 +376,10 @@ impl CongestionControl for Bbr {
         true
     }
 
+    fn buffered_windows(&self) -> u64 {
+        3
+    }
+
     fn cong_control(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) -> bool {
         // "Per-ACK Steps". Samples taken in ProbeRTT count as limited by the application (HandleProbeRTT).
         let rate = ack.rate.rate().map_or(0.0, |rate| rate.bits_per_second() as f64 / 8.0);

@@ -491,6 +491,10 @@ impl CongestionControl for Bbr1 {
         true
     }
 
+    fn buffered_windows(&self) -> u64 {
+        3
+    }
+
     fn cong_control(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) -> bool {
         let rate = ack.rate.rate().map_or(0.0, |rate| rate.bits_per_second() as f64 / 8.0);
         let app_limited = ack.rate.app_limited || ack.rate.prior_delivered < self.limited_until;

@@ -56,6 +56,7 @@ impl Sender {
         let mut sample = AckSample { acked, delivered: acked, prior_in_flight, ..AckSample::default() };
         self.stats.acks_received += 1;
         self.stats.bytes_acked += acked;
+        self.may_write = true;
         if LINUX && let Some(stamp) = segment.timestamps().filter(|_| self.timestamps_ok) {
             self.ts_recent = stamp.value;
         }

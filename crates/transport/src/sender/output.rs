@@ -4,7 +4,8 @@ use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
 use crate::offload::{Shortened, queue_of_socket, segments};
-use crate::scoreboard::{FIN, PROBE};
+use crate::scoreboard::{FIN, PROBE, PUSHED};
+use crate::send_buffer::{LARGEST, SendBuffer, Standing};
 use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TimeoutRules, TransportEvent};
 use cogtcp_units::{Rate, Time};
 
@@ -26,6 +27,19 @@ enum Choice {
 impl Sender {
     /// The next segment to send, if one may go now. Asked until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.may_write && self.buffer.is_none() {
+            self.application_writes();
+        }
+        loop {
+            let next = self.next_segment(now);
+            // As Linux's `tcp_check_space`: after what the ACK let go.
+            if next.is_some() || !self.may_write || !self.application_writes() {
+                return next;
+            }
+        }
+    }
+
+    fn next_segment(&mut self, now: Time) -> Option<Segment> {
         self.paced_until = Time::MAX;
         match self.connection {
             Connection::Established => {}
@@ -121,6 +135,47 @@ impl Sender {
             self.record_usage(true);
         }
         is_full
+    }
+
+    /// Asks the application to write into the socket's buffer, once. Returns whether it did.
+    fn application_writes(&mut self) -> bool {
+        if !self.config.segmentation_offload || self.is_fed || self.connection != Connection::Established {
+            return false;
+        }
+        self.may_write = false;
+        let standing = self.standing();
+        let (nxt, in_flight) = (standing.nxt, standing.in_flight);
+        let buffer = self.buffer.get_or_insert_with(|| Box::new(SendBuffer::new(nxt)));
+        let waiting = buffer.written().saturating_sub(nxt);
+        let wrote = buffer.write(standing);
+        self.may_write = wrote && buffer.goes_on();
+        if wrote && waiting < self.tcp.mss && in_flight + self.tcp.mss <= self.tcp.cwnd {
+            // It came late (`tcp_rate_check_app_limited`).
+            self.rate.set_app_limited(in_flight);
+        }
+        wrote
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            una: self.board.una(),
+            nxt: self.board.nxt(),
+            in_flight: self.board.in_flight(),
+            cwnd: self.tcp.cwnd,
+            mss: self.tcp.mss,
+            window: self.max_peer_window,
+            windows: self.control.buffered_windows(),
+            goal: if self.saturated { u64::MAX } else { self.data_end },
+        }
+    }
+
+    /// Offset after what the application has written.
+    fn written(&self) -> u64 {
+        match &self.buffer {
+            Some(buffer) => buffer.written(),
+            None if self.saturated => u64::MAX,
+            None => self.data_end,
+        }
     }
 
     fn pure_ack(&mut self, now: Time) -> Segment {
@@ -243,8 +298,11 @@ impl Sender {
     #[inline]
     fn choose_new(&mut self, now: Time, room: u64) -> Option<Choice> {
         let nxt = self.board.nxt();
-        let available = if self.saturated { self.tcp.mss } else { self.data_end.saturating_sub(nxt) };
+        let available = self.written().saturating_sub(nxt);
         if available == 0 {
+            if self.buffer.is_some() && self.has_data() {
+                return None;
+            }
             if self.fin_queued {
                 return (!self.fin_sent).then_some(Choice::New(0));
             }
@@ -270,7 +328,9 @@ impl Sender {
         if len <= usable {
             return Some(Choice::New(len as u32));
         }
-        if usable > 0 && 2 * usable >= self.max_peer_window.min(self.tcp.max_window) {
+        let fills = 2 * usable >= self.max_peer_window.min(self.tcp.max_window);
+        // Linux: a packet of several segments goes to the very edge (`tcp_mss_split_point`).
+        if usable > 0 && (fills || self.offload.is_within()) {
             return Some(Choice::New(usable as u32));
         }
         if idle {
@@ -303,9 +363,9 @@ impl Sender {
         let segments = if self.config.segmentation_offload { self.segments_of_packet(in_flight) } else { 1 };
         let handed_on = queue_of_socket(rate).max(2 * segments * mss);
         let nxt = self.board.nxt();
-        let written = if self.saturated { u64::MAX } else { self.data_end.saturating_sub(nxt) };
+        let waiting = self.written().saturating_sub(nxt);
         let end = self.window_end.min(self.board.una().saturating_add(self.tcp.max_window));
-        in_flight + handed_on.min(written).min(end.saturating_sub(nxt)) + mss > self.tcp.cwnd
+        in_flight + handed_on.min(waiting).min(end.saturating_sub(nxt)) + mss > self.tcp.cwnd
     }
 
     fn is_idle(&self, now: Time) -> bool {
@@ -357,10 +417,14 @@ impl Sender {
     fn send_new(&mut self, now: Time, len: u32) -> Option<Segment> {
         let offset = self.board.nxt();
         let in_flight = self.board.in_flight();
-        let (mut within, mut pushed) = (false, false);
+        let (mut within, mut pushed, mut kept) = (false, false, false);
         if self.config.segmentation_offload {
             within = self.offload.is_within();
             pushed = self.ends_packet(in_flight);
+            if let Some(buffer) = &mut self.buffer {
+                kept = buffer.on_send(offset + u64::from(len), within);
+                pushed |= kept;
+            }
         }
         if in_flight == 0 {
             self.sync();
@@ -378,8 +442,17 @@ impl Sender {
             sent.set(FIN);
             self.fin_sent = true;
         }
+        if kept {
+            sent.set(PUSHED);
+        }
         self.board.push(sent, len + u32::from(fin));
         self.record_transmission(now, offset, len + u32::from(fin));
+        if self.buffer.is_some() && !self.offload.is_within() {
+            let standing = self.standing();
+            if let Some(buffer) = &mut self.buffer {
+                self.may_write |= buffer.check(standing);
+            }
+        }
         // In CWR a duplicate ACK does not lead to Disorder, and yet limited transmit sends.
         let duplicates = self.tcp.ca_state == CaState::Cwr && self.dup_acks > 0;
         if self.tcp.ca_state == CaState::Disorder || duplicates {
@@ -428,7 +501,7 @@ impl Sender {
             limit: self.room().min(self.usable_window()),
             window: self.tcp.cwnd.min(self.tcp.peer_window),
             mss,
-            sent: self.board.nxt().saturating_sub(1),
+            left: self.left_of_buffer(),
             // A paced packet's own time is no pause.
             idle: now.saturating_since(self.last_data_at.max(self.pacer.departure())),
             srtt: self.tcp.srtt,
@@ -436,6 +509,19 @@ impl Sender {
         };
         // The packet's segments last: they need divisions, and mostly nothing waits.
         shortened.may_wait() && shortened.waits(self.segments_of_packet(in_flight) * mss)
+    }
+
+    /// Bytes to the end of the buffer, and whether it is the last one.
+    fn left_of_buffer(&self) -> (u64, bool) {
+        let nxt = self.board.nxt();
+        match &self.buffer {
+            Some(buffer) => buffer.left(nxt),
+            // One after the other, all full.
+            None => {
+                let full = (LARGEST / self.tcp.mss).max(1) * self.tcp.mss;
+                (full - nxt.saturating_sub(1) % full, false)
+            }
+        }
     }
 
     /// What cwnd lets go.
@@ -463,12 +549,15 @@ impl Sender {
 
     /// Whether the segment that leaves is the last of several in its packet.
     fn ends_packet(&mut self, in_flight: u64) -> bool {
-        let waiting = if self.saturated { u64::MAX } else { self.data_end.saturating_sub(self.board.nxt()) };
+        let waiting = self.written().saturating_sub(self.board.nxt());
         // Linux keeps at least two packets in flight (`tcp_cwnd_test`).
         let room = self.room().min(self.tcp.cwnd / 2);
-        let bytes = room.min(self.usable_window()).min(waiting);
+        let bytes = self.usable_window().min(waiting);
         let mut offload = self.offload;
-        let ends = offload.on_send(|| self.segments_of_packet(in_flight).min(bytes / self.tcp.mss));
+        let ends = offload.on_send(|| {
+            let most = self.segments_of_packet(in_flight).min(room / self.tcp.mss);
+            most.min(bytes.div_ceil(self.tcp.mss))
+        });
         self.offload = offload;
         ends
     }
@@ -524,6 +613,9 @@ impl Sender {
         }
         let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true, within);
         self.put_ecn_again(&mut segment);
+        if sent.is(PUSHED) {
+            segment.flags = segment.flags | Flags::PSH;
+        }
         if by_timer {
             self.rare.get_or_insert_default().spurious.on_timer_retransmission(now, segment.tag);
             self.front_by_timer = false;

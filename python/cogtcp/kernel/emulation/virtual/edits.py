@@ -91,12 +91,23 @@ def _state_length(text: str) -> str | None:
     return text if (declared, given, measured) == (1, 1, 1) else None
 
 
+def _headroom(text: str) -> str | None:
+    """Reserve room for headers as distributions do, whose kernels have wireless drivers and tunnels.
+
+    Socket buffers are sized by it: a connection begins with 87,040 bytes to send, with less room 46,080.
+    """
+    text, link = re.subn(r"(# define LL_MAX_HEADER )32\n", r"\g<1>128\n", text)
+    text, tunnel = re.subn(r"(#define MAX_HEADER )LL_MAX_HEADER\n", r"\1(LL_MAX_HEADER + 48)\n", text)
+    return text if (link, tunnel) == (1, 1) else None
+
+
 def edits(hz: int) -> list[Edit]:
     """Return all changes, for a kernel of so many ticks a second."""
     return [
         Edit("ticks", "arch/um/Kconfig", _ticks(hz), is_needed=True),
         Edit("random", "arch/um/os-Linux/util.c", _random, is_needed=True),
         Edit("command-line", "drivers/char/random.c", _command_line),
+        Edit("headroom", "include/linux/netdevice.h", _headroom),
         Edit("state-size", "arch/x86/um/user-offsets.c", _state_size),
         Edit("state-length", "arch/x86/um/os-Linux/registers.c", _state_length),
     ]
