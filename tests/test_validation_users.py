@@ -7,7 +7,7 @@ import random
 import pytest
 
 from cogtcp.kernel.validation.families.addresses import ArpUnanswered, resolutions
-from cogtcp.kernel.validation.families.mobile_users import a3_moves, drx_wait, handover_wait
+from cogtcp.kernel.validation.families.mobile_users import a3_moves, drx_wait, handover_waits
 from cogtcp.kernel.validation.families.released import ReleasedFrames, merged, replayed
 
 
@@ -31,17 +31,23 @@ def test_drx_by_hand() -> None:
 
 def test_waits_of_handovers_by_hand() -> None:
     # At half of the rate 1, 2, 3 slots are behind, and then 2, 1, 0.
-    assert handover_wait(0.5, 3, forwarded=True) == 1 + 2 + 3 + 2 + 1
+    ones = [1] * 20
+    assert handover_waits([5], 3, ones, 2, forwarded=True) == (1 + 2 + 3 + 2 + 1, 0)
     # One slot's packets are lost, and do not wait.
-    assert handover_wait(0.5, 3, forwarded=False) == 0 + 1 + 2 + 1
+    assert handover_waits([5], 3, ones, 2, forwarded=False) == (0 + 1 + 2 + 1, 1)
+    # The queue of the first move is not empty at the second: 3, 2, 3, 4, 5, 4, 3, 2, 1.
+    assert handover_waits([5, 9], 3, ones, 2, forwarded=True) == (
+        1 + 2 + 3 + 2 + 3 + 4 + 5 + 4 + 3 + 2 + 1,
+        0,
+    )
     # 0 to 10 dB in 10 s: 3 dB better at 3 s, and for 1 s at 4 s. Back at 26 s: -3 dB from 25 s on.
     points = [(0.0, 0.0), (10.0, 10.0), (20.0, 2.0), (40.0, -18.0)]
-    assert a3_moves(points, 3, 1, 0.05) == pytest.approx([4, 26], abs=0.005)
+    assert a3_moves(points, 3, 1, 0.05) == pytest.approx([4, 26], abs=1e-6)
     # It begins at the better station, and stays if the other is better for too short.
     assert a3_moves([(0.0, 5.0), (10.0, -5.0), (12.0, 5.0)], 4, 2, 0.05) == []
     # Nothing is measured during the interruption.
     steep = [(0.0, -10.0), (1.0, 10.0), (2.0, -10.0), (9.0, -10.0)]
-    assert a3_moves(steep, 0, 0, 3) == pytest.approx([0.5, 3.5], abs=0.005)
+    assert a3_moves(steep, 0, 0, 3) == pytest.approx([0.5, 3.5], abs=1e-6)
 
 
 def test_addresses_by_hand() -> None:

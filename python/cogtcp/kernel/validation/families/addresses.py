@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -59,25 +60,37 @@ class Arp(Family):
     bands: ClassVar = {"requests": 0.05, "wait_s": 0.05}
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
-        """Draw line, sources and MAC, how long an address is good, and from whom it is learned."""
-        return {
-            "hops": stream.randint(1, 4),
-            # Bit/s of payload, there and back: a packet each 0.1 to 1 s.
-            "rates": [round(logarithmic(stream, _BITS, 10 * _BITS)) for _ in range(stream.randint(1, 2))],
-            "lifetime": three_digits(logarithmic(stream, 0.3, 5)),
-            "learns": stream.choice(["merge", "all", "replies"]),
-            "rate": stream.choice([1e6, 2e6, 5.5e6, 11e6]),
-            "cw_min": stream.choice([15, 31, 63]),
-            "slot": stream.choice([9e-6, 2e-5]),
-        }
+        """Draw line, packets and MAC, how long an address is good, and from whom it is learned.
+
+        Again where an address becomes old within 20 ms of a packet: such a packet meets it by chance.
+        """
+        while True:
+            rate = round(logarithmic(stream, 800, 4000))
+            gap = _BITS / rate
+            drawn: dict[str, Any] = {
+                "hops": stream.randint(1, 4),
+                # Bit/s of payload: a packet each 0.2 to 1 s.
+                "rates": [rate] * stream.randint(1, 2),
+                # Those back come in between: a collision of requests costs the second until the next.
+                "later": round(gap * stream.uniform(0.2, 0.8), 3),
+                "lifetime": three_digits(gap * stream.uniform(0.3, 4)),
+                "learns": stream.choice(["merge", "all", "replies"]),
+                "rate": stream.choice([1e6, 2e6, 5.5e6, 11e6]),
+                "cw_min": stream.choice([15, 31, 63]),
+                "slot": stream.choice([9e-6, 2e-5]),
+            }
+            apart = (0.0, drawn["later"], -drawn["later"])
+            if all(abs(math.remainder(drawn["lifetime"] - it, gap)) > 0.02 for it in apart):
+                return drawn
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
-        gaps = " and back each ".join(f"{_BITS / rate:.3g} s" for rate in drawn["rates"])
+        gap = f"{_BITS / drawn['rates'][0]:.3g} s"
+        back = f", back {drawn['later'] * 1e3:g} ms later" if len(drawn["rates"]) > 1 else ""
         window = f"CW {drawn['cw_min']} slots of {drawn['slot'] * 1e6:g} us"
         arp = f"good for {drawn['lifetime']:g} s, {drawn['learns']}"
         hops = "1 hop" if drawn["hops"] == 1 else f"{drawn['hops']} hops"
-        return f"{hops} at {drawn['rate'] / 1e6:g} Mbit/s, {window}; packets each {gaps}; {arp}"
+        return f"{hops} at {drawn['rate'] / 1e6:g} Mbit/s, {window}; packets each {gap}{back}; {arp}"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Count the exchanges, and add the spans of one (IEEE 802.11).
@@ -86,7 +99,7 @@ class Arp(Family):
         DIFS and the backoff that follows the request.
         """
         packets = sorted(
-            (_START + number * _BITS / rate, bool(which))
+            (_START + number * _BITS / rate + which * drawn["later"], bool(which))
             for which, rate in enumerate(drawn["rates"])
             for number in range(round((_SECONDS - _START) * rate / _BITS))
         )
@@ -110,7 +123,14 @@ class Arp(Family):
         arp = {"protocol": "rfc826", "lifetime": f"{drawn['lifetime']} s", "learns": drawn["learns"]}
         places = [(200.0 * number, 0.0) for number in range(drawn["hops"] + 1)]
         asked, known = (
-            _line({**mac, "arp": it}, {"placement": _placed(places)}, len(places), drawn["rates"], seed)
+            _line(
+                {**mac, "arp": it},
+                {"placement": _placed(places)},
+                len(places),
+                drawn["rates"],
+                seed,
+                drawn["later"],
+            )
             for it in (arp, {"protocol": "none"})
         )
         requests = asked.rows("routing")[0]["arp"] / 2
@@ -219,9 +239,14 @@ def _waited(result: Result) -> float:
 
 
 def _line(
-    mac: Mapping[str, Any], nodes: Mapping[str, Any], count: int, rates: Sequence[int], seed: int
+    mac: Mapping[str, Any],
+    nodes: Mapping[str, Any],
+    count: int,
+    rates: Sequence[int],
+    seed: int,
+    later: float = 0.0,
 ) -> Result:
-    """Run datagrams from the first node to the last, and with a second rate back."""
+    """Run datagrams from the first node to the last, and with a second rate back, so much later."""
     ends = [("n0", f"n{count - 1}"), (f"n{count - 1}", "n0")]
     data = {
         "name": "addresses",
@@ -237,9 +262,9 @@ def _line(
                 "to": end,
                 "size": f"{_PAYLOAD} B",
                 "pattern": {"constant": f"{rate} bit/s"},
-                "start": f"{_START} s",
+                "start": f"{_START + start:.3f} s",
             }
-            for (begin, end), rate in zip(ends, rates, strict=False)
+            for (begin, end), rate, start in zip(ends, rates, (0.0, later), strict=False)
         ],
     }
     return run(Scenario.from_dict(data), seed, "summary")

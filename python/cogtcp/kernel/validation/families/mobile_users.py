@@ -125,20 +125,33 @@ class Drx(Family):
         return {"wait_s": delay({**_CELL, "drx": drx}) - delay(_CELL)}
 
 
-def handover_wait(load: float, interruption: int, *, forwarded: bool) -> float:
-    """Return the slots that packets wait for one interruption, times the packets of a slot.
+def handover_waits(
+    moves: Sequence[int], interruption: int, arrivals: Sequence[int], carried: float, *, forwarded: bool
+) -> tuple[float, float]:
+    """Return for how many slots packets wait because a user moves, in sum, and how many are lost.
 
-    The packets that came in the slot before have not begun. They wait, or are lost where nothing is
-    forwarded. Each slot without a station leaves one more slot's packets behind. Then each slot carries off
-    the rest of its rate.
+    The packets that came in the slot before a move have not begun. They wait with the others, or all are lost
+    where nothing is forwarded. A slot without a station carries nothing.
+
+    Args:
+        moves: The slots in which the user has no station any more.
+        interruption: For how many slots it has none.
+        arrivals: Packets that come during each slot before the one that can carry them.
+        carried: Most packets of a slot.
+        forwarded: Whether the source forwards what waits.
     """
-    total, behind = 0.0, 0.0 if forwarded else -1.0
-    for _ in range(interruption):
-        behind += 1
-        total += behind
-    while (behind := behind + 1 - 1 / load) > 0:
-        total += behind
-    return total
+    waited = lost = behind = 0.0
+    starts, ends = set(moves), 0
+    for slot, arrived in enumerate(arrivals):
+        behind += arrived
+        if slot in starts:
+            ends = slot + interruption
+            if not forwarded:
+                lost, behind = lost + behind, 0.0
+        if slot >= ends:
+            behind = max(0.0, behind - carried)
+        waited += behind
+    return waited, lost
 
 
 def a3_moves(
@@ -157,19 +170,20 @@ def a3_moves(
     moves: list[float] = []
     sign, begin, since = -1.0 if points[0][1] > 0 else 1.0, points[0][0], None
     for (start, low), (end, high) in itertools.pairwise(points):
-        # Each subframe, and each hundredth of a decibel.
+        # Each subframe, and each hundredth of a decibel; between them the level is a straight line.
         steps = math.ceil(max(100 * abs(high - low), (end - start) / _SUBFRAME))
-        for step in range(steps):
-            now = start + (end - start) * step / steps
-            if now < begin:
-                continue
-            if sign * (low + (high - low) * step / steps) <= offset:
+        length, rise = (end - start) / steps, (high - low) / steps
+        for step in range(1, steps + 1):
+            now, over = start + length * step, sign * (low + rise * step) - offset
+            if now < begin or over <= 0:
                 since = None
                 continue
-            since = now if since is None else since
-            if now - since >= trigger:
-                moves.append(now)
-                sign, begin, since = -sign, now + interruption, None
+            if since is None:
+                # Where it was crossed, if it was not above before.
+                since = max(begin, now - length * min(1.0, over / max(sign * rise, 1e-12)))
+            if now >= since + trigger:
+                moves.append(since + trigger)
+                sign, begin, since = -sign, since + trigger + interruption, None
     return moves
 
 
@@ -184,7 +198,7 @@ class Handovers(Family):
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw how much better a station is than the other over time, event A3, and the download."""
         times = list(itertools.accumulate(stream.uniform(1, 4) for _ in range(2 * _SECONDS)))
-        times = [0.0, *(round(time, 3) for time in times if time < _SECONDS - 2), float(_SECONDS - 2)]
+        times = [0.0, *(round(time, 3) for time in times if time < _SECONDS - 3)]
         while True:
             drawn = {
                 "points": [[time, round(stream.uniform(-15, 15), 2)] for time in times],
@@ -195,7 +209,8 @@ class Handovers(Family):
                 "kind": stream.choice(["lossless", "seamless", "unforwarded"]),
                 "load": round(stream.uniform(0.1, 0.7), 2),
             }
-            if len(_moves(drawn)) > 3:
+            # None at the end, as its packets would not arrive.
+            if len(moves := _moves(drawn)) > 3 and moves[-1] < _SECONDS - 1:
                 return drawn
 
     def told(self, drawn: Mapping[str, Any]) -> str:
@@ -205,14 +220,24 @@ class Handovers(Family):
         return f"{drawn['kind']}, {len(_moves(drawn))} moves, {event}; {load}"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Add over the moves: waits, and the packets of a slot where nothing is forwarded."""
-        slots = _SECONDS / _SUBFRAME
-        lost = len(_moves(drawn)) if drawn["kind"] == "unforwarded" else 0
-        waits = handover_wait(drawn["load"], drawn["interruption"], forwarded=not lost)
-        return {
-            "wait_s": len(_moves(drawn)) * waits / (slots - lost) * _SUBFRAME,
-            "dropped": lost / slots,
-        }
+        """Follow the queue from slot to slot; a packet takes 1 us to the base station."""
+        offered = round(drawn["load"] * _lone_bps())
+        gap = 8 * _PAYLOAD / offered
+        by_slot = [
+            int(max(slot * _SUBFRAME - 1e-6, 0) / gap) + (slot > 0)
+            for slot in range(round(_SECONDS / _SUBFRAME))
+        ]
+        arrivals = [0, *(after - before for before, after in itertools.pairwise(by_slot))]
+        moves = [math.ceil(at / _SUBFRAME) for at in _moves(drawn)]
+        waited, lost = handover_waits(
+            moves,
+            drawn["interruption"],
+            arrivals,
+            _lone_bps() / (8 * _PAYLOAD) * _SUBFRAME,
+            forwarded=drawn["kind"] != "unforwarded",
+        )
+        packets = by_slot[-1]
+        return {"wait_s": waited / (packets - lost) * _SUBFRAME, "dropped": lost / packets}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Subtract the delay without handovers."""
@@ -239,9 +264,8 @@ class Handovers(Family):
 
 
 def _moves(drawn: Mapping[str, Any]) -> list[float]:
-    return a3_moves(
-        drawn["points"], drawn["offset"], drawn["trigger"] * _SUBFRAME, drawn["interruption"] * _SUBFRAME
-    )
+    points = [*drawn["points"], (_SECONDS, drawn["points"][-1][1])]
+    return a3_moves(points, drawn["offset"], drawn["trigger"] * _SUBFRAME, drawn["interruption"] * _SUBFRAME)
 
 
 @cache
