@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp import Scenario
+from cogtcp import Scenario, run
 from cogtcp._errors import UsageError
 from cogtcp.data.mobility import Mobility
 from cogtcp.kernel.validation import Case, Line, Validation, closed_forms, validate
@@ -17,6 +17,7 @@ from cogtcp.kernel.validation.families import FAMILIES, movement, why_absent
 from cogtcp.kernel.validation.families.closed_forms import Queue
 from cogtcp.kernel.validation.families.dumbbell import _scenario
 from cogtcp.kernel.validation.families.kernel import Kernel
+from cogtcp.kernel.validation.families.stations import Stations, saturated_scenario
 from cogtcp.kernel.validation.outcome import summary, summary_cells
 from cogtcp.kernel.validation.running import draw, drawn_cases, seeds_of
 from cogtcp.model.statistics import Interval
@@ -62,6 +63,17 @@ def test_what_is_drawn_of_links_is_a_scenario() -> None:
         assert 1 <= two_way["backward"] < two_way["flows"]
         case = draw(3, BY_NAME["kernel"], number)
         Scenario.from_dict(Kernel().scenario(case.drawn, 1)).check()
+
+
+def test_no_relay_of_a_string_empties_its_queue_when_the_mac_gives_up() -> None:
+    """No peer's script has routing, which would."""
+    family = BY_NAME["string"]
+    assert isinstance(family, Stations)
+    ends = family.places({"hops": 5, "spacing": 200.0, "rts": "on"})
+    mac = {"profile": "ns2", "arp": {"protocol": "none"}}
+    rows = run(Scenario.from_dict(saturated_scenario(*ends, "on", 3, mac)), 3, "summary").rows("drops")
+    assert {row["layer"] for row in rows} == {"queue", "mac"}
+    assert {row["cause"] for row in rows if row["layer"] == "queue"} == {"queue_full"}
 
 
 # What is said.

@@ -8,6 +8,7 @@ mod uplink;
 pub use config::{CellConfig, Load, UserConfig};
 
 use crate::carrier::{Coding, Technology};
+use crate::drx::DrxState;
 use crate::fading::UserFading;
 use crate::feedback;
 use crate::frame::Direction;
@@ -134,8 +135,8 @@ struct Whereabouts {
     station: usize,
     /// Until when it has no station, as it moves.
     away: Time,
-    /// When its DRX inactivity timer runs out.
-    quiet: Time,
+    /// What its timers of DRX have done.
+    drx: DrxState,
 }
 
 /// Base stations and their users.

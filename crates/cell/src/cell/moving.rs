@@ -1,9 +1,10 @@
 //! A user moves to another base station.
 
 use super::{Buffers, Cell, DIRECTIONS};
+use crate::drx::DrxTimers;
 use crate::frame::Direction;
 use crate::handover::{Kind, Move, Track};
-use cogtcp_units::Time;
+use cogtcp_units::{Duration, Time};
 
 impl Cell {
     /// Returns when the first slot begins at `at` or later: users move between slots.
@@ -53,10 +54,14 @@ impl Cell {
     /// Returns true if a user can be given new downlink data in a slot that begins at `now`.
     pub(super) fn is_awake(&self, user: usize, now: Time) -> bool {
         let Some(drx) = &self.config.drx else { return true };
-        // On-durations of users are spread over the cycle (drxStartOffset).
+        drx.is_awake(now, &self.whereabouts[user].drx, self.drx_offset(user, drx))
+    }
+
+    /// Returns when the first cycle of DRX begins: on-durations of users are spread over the cycle
+    /// (drxStartOffset).
+    pub(super) fn drx_offset(&self, user: usize, drx: &DrxTimers) -> Duration {
         let slots = drx.cycle.as_nanos() / self.config.frame.slot().as_nanos().max(1);
-        let offset = self.config.frame.slot() * (slots * user as u64 / self.config.users.len() as u64);
-        drx.is_awake(now, self.whereabouts[user].quiet, offset)
+        self.config.frame.slot() * (slots * user as u64 / self.config.users.len() as u64)
     }
 
     /// SINR of a user that has a track, when a slot begins at `now`.

@@ -235,7 +235,8 @@ impl Cell {
         let Some(room) = room.checked_sub(BLOCK_HEADER).filter(|room| *room > 0) else { return 0 };
         let content = self.pack(user, slot, room, buffers);
         if let Some(drx) = &self.config.drx {
-            self.whereabouts[user].quiet = slot.until + drx.inactivity;
+            let offset = self.drx_offset(user, drx);
+            drx.grant(slot.from, slot.until, &mut self.whereabouts[user].drx, offset);
         }
         if slot.direction == Direction::Uplink {
             self.report(user, slot, buffers);

@@ -56,6 +56,34 @@ fn the_inactivity_timer_keeps_a_user_awake_and_the_short_cycle_follows() {
     assert!(delay(Some(always), 1000) - delay(None, 1000) < 0.01);
 }
 
+/// Returns how long a packet waits that comes `at` a millisecond, after one in the first slot.
+fn wait_after_one(drx: DrxTimers, at: u64) -> u64 {
+    let left = |drx| {
+        let mut run = Run::new(CellConfig { drx, ..config(1) }, [false, false]);
+        run.offer(Time::ZERO, 0, DOWN, 500);
+        let at = Time::from_millis(at) - Duration::from_micros(1);
+        run.play(at, &mut clear());
+        run.offer(at, 0, DOWN, 500);
+        run.play(Time::from_millis(900), &mut clear());
+        run.left.last().unwrap().0
+    };
+    left(Some(drx)).saturating_since(left(None)).as_nanos() / 1_000_000
+}
+
+/// TS 36.321 section 5.7: an on-duration begins with a cycle of the kind in use. The timer of the grant in
+/// slot 0 runs to 21 ms; the short cycle of 20 ms is in use from then to 61 ms.
+#[test]
+fn an_on_duration_begins_with_a_cycle_in_use_and_lasts() {
+    let drx =
+        DrxTimers { inactivity: MS * 20, on: MS * 10, cycle: MS * 100, short: Some((MS * 20, MS * 40)) };
+    let waits = |drx, times: &[u64]| times.iter().map(|at| wait_after_one(drx, *at)).collect::<Vec<_>>();
+    // None began at 20 ms, as the long cycle was in use. That of 60 ms lasts to 70 ms.
+    assert_eq!(waits(drx, &[20, 21, 30, 40, 49, 50, 60, 69, 70]), [0, 19, 10, 0, 0, 10, 0, 0, 30]);
+    // An on-duration of the long cycle outlasts a shorter inactivity timer.
+    let brief = DrxTimers { inactivity: MS * 2, short: Some((MS * 20, MS * 20)), ..drx };
+    assert_eq!(waits(brief, &[3, 9, 10, 20, 29, 30]), [0, 0, 10, 0, 0, 70]);
+}
+
 /// Uplink data is asked for at once: the cycle adds nothing.
 #[test]
 fn the_uplink_wakes_a_user() {

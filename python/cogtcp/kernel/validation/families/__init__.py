@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cogtcp.kernel.validation.families.addresses import Arp, ArpUnanswered
 from cogtcp.kernel.validation.families.atp import Atp
 from cogtcp.kernel.validation.families.cells import Fading, NrPeak, RoundRobin
 from cogtcp.kernel.validation.families.closed_forms import Loss, Queue, Sawtooth
@@ -31,6 +32,7 @@ from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, 
 from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.lte import Ns3Lte
 from cogtcp.kernel.validation.families.lte_users import Ns3LteUsers
+from cogtcp.kernel.validation.families.mobile_users import Drx, Handovers
 from cogtcp.kernel.validation.families.movement import Movement
 from cogtcp.kernel.validation.families.ns3_dumbbell import Ns3Aqm, Ns3Cubic, Ns3Ledbat
 from cogtcp.kernel.validation.families.open_loop import UdpSources
@@ -40,6 +42,7 @@ from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Reque
 from cogtcp.kernel.validation.families.policies import Policies
 from cogtcp.kernel.validation.families.predictors import Itinerary, OutageMap, SignalStrength, Warnings
 from cogtcp.kernel.validation.families.quic_timers import QuicTimers
+from cogtcp.kernel.validation.families.released import ReleasedFrames, ReleasedUsers
 from cogtcp.kernel.validation.families.routes import Flooding, RingSearch, Routes
 from cogtcp.kernel.validation.families.scalable import Dctcp, Prague, PragueGrowth, PragueMarks
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, EnergyDetection, PrimaryUsers
@@ -129,7 +132,11 @@ FAMILIES: tuple[Family, ...] = (
     Waypoint(),
     GivenErrors(),
     RecordedUsers(),
+    ReleasedUsers(),
+    ReleasedFrames(),
     Harq(),
+    Drx(),
+    Handovers(),
     Policies(),
     Warnings(),
     Itinerary(),
@@ -138,6 +145,8 @@ FAMILIES: tuple[Family, ...] = (
     Routes(),
     RingSearch(),
     Flooding(),
+    Arp(),
+    ArpUnanswered(),
     C2(),
     Atcp(),
     Satcp(),
