@@ -266,6 +266,7 @@ def test_the_table_fits_and_a_file_has_whole_lines(capsys: pytest.CaptureFixture
     assert cli.main(["reproduce", "t"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "The table answers for the default values." in lines
+    assert "Paper: Nobody: Nothing." in lines
     head = next(index for index, line in enumerate(lines) if line.startswith("in the paper"))
     table = lines[head : lines.index("", head)]
     assert max(len(line.rstrip()) for line in table) <= 100

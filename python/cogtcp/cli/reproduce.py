@@ -252,6 +252,7 @@ def _show(result: StudyResult) -> None:
     console.print(Text(result.study.title, style="bold"))
     for line in _heads(result):
         console.print(Text(line))
+    console.print(Text(f"Paper: {result.study.paper}."))
     console.print()
     console.print(_table(result, width))
     for claim in result.claims:
