@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -264,11 +265,15 @@ def test_the_table_fits_and_a_file_has_whole_lines(capsys: pytest.CaptureFixture
     (study / "study.toml").write_text(STUDY.replace("Less than five at one.", long.strip()))
     assert cli.main(["reproduce", "t"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    head = next(index for index, line in enumerate(lines) if line.startswith("claim"))
+    assert "The table answers for the default values." in lines
+    assert "Paper: Nobody: Nothing." in lines
+    head = next(index for index, line in enumerate(lines) if line.startswith("in the paper"))
     table = lines[head : lines.index("", head)]
     assert max(len(line.rstrip()) for line in table) <= 100
-    assert table[0].split()[:3] == ["claim", "holds?", "share"]
-    assert [line.split()[0] for line in table if line.startswith("t-")] == ["t-f1a", "t-f1b", "t-f2", "t-x1"]
+    assert re.split("  +", table[0].rstrip())[:4] == ["in the paper", "claim", "holds?", "share"]
+    # A reader has a figure of the paper, and looks for its row.
+    rows = [re.split("  +", line.rstrip())[:2] for line in table[1:] if line[0] != " "]
+    assert rows == [["Fig. 1", "t-f1a"], ["Fig. 1", "t-f1b"], ["Fig. 2", "t-f2"], ["beyond", "t-x1"]]
     assert " ".join(" ".join(line.split()) for line in table).count("word") == 60
     assert not any("…" in line for line in lines)
 

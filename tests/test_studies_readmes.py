@@ -163,6 +163,7 @@ def trains() -> list[str]:
             *kept("held"), *kept("as all packets")
         ),
         "comes out at {} of the {} settings of the design".format(*count("trains-x5")),
+        "`f7`** holds at {} of the {} settings with a clear result".format(*count("trains-f7")),
     ]
 
 

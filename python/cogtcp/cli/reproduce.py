@@ -35,6 +35,13 @@ _STYLES = {
 }
 
 _WIDEST = 100
+# Of the column that names the place in the paper; longer names wrap, as the claim beside them does.
+_PLACE = 12
+_WHERE = {
+    "base": "the default values",
+    "best": "each claim's best values",
+    "nearest": "the values nearest to the paper's numbers",
+}
 # A file has lines of any length: nothing is cut.
 _WIDTH_OF_FILES = 10_000
 
@@ -245,6 +252,7 @@ def _show(result: StudyResult) -> None:
     console.print(Text(result.study.title, style="bold"))
     for line in _heads(result):
         console.print(Text(line))
+    console.print(Text(f"Paper: {result.study.paper}."))
     console.print()
     console.print(_table(result, width))
     for claim in result.claims:
@@ -277,24 +285,28 @@ def _heads(result: StudyResult) -> list[str]:
     known = [claim.outcome.answer for claim in result.claims if claim.outcome and not claim.row.ours]
     if known:
         heads.append(f"Each alone: {answers.counted(known)}.")
+    if result.at in _WHERE:
+        heads.append(f"The table answers for {_WHERE[result.at]}.")
     return heads
 
 
 def _table(result: StudyResult, width: int) -> Table:
-    """Return the table: claim, whether it holds where it was measured, its share, what it says."""
+    """Return the table: where it is in the paper, claim, whether it holds there, its share, what it says."""
     table = Table(box=None, width=width, padding=(0, 2, 0, 0), pad_edge=False)
+    table.add_column("in the paper", max_width=_PLACE)
     for name in ("claim", "holds?", "share"):
         table.add_column(name, no_wrap=True)
     table.add_column("what it says", overflow="fold")
     for claim in result.claims:
         outcome = claim.outcome
         if outcome is None:
-            table.add_row(claim.row.id, "failed", "-", claim.row.claim)
+            table.add_row(claim.row.figure, claim.row.id, "failed", "-", claim.row.claim)
             continue
         found = [finding.verdict for finding in outcome.base.findings]
         word = HOLDS[outcome.base.verdict]
         held = f"{word}, {found.count('holds')} of {len(found)}" if len(found) > 1 else word
-        table.add_row(claim.row.id, held, share_counted(outcome.place), claim.row.claim)
+        row = claim.row
+        table.add_row(row.figure, row.id, held, share_counted(outcome.place), row.claim)
     return table
 
 
