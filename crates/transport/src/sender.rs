@@ -92,7 +92,10 @@ pub struct Sender {
     tcp: TcpState,
     rate: RateEstimator,
     rtt: RttEstimator,
+    /// When the timer is due, and when it was set on the host's wheel, whose next tick fires it; `Time::MAX`: the
+    /// timer fires when it is due.
     deadline: Time,
+    armed_at: Time,
     /// When the retransmission timer expires, while one of RACK-TLP's may run in its place.
     rto_at: Time,
     /// Set while a segment waits for the pacer alone.
@@ -246,6 +249,7 @@ impl Sender {
             rto_count: 0,
             timer: Timer::Off,
             deadline: Time::MAX,
+            armed_at: Time::MAX,
             rto_at: Time::MAX,
             probe_due: false,
         }
@@ -306,6 +310,17 @@ impl Sender {
     /// nothing here.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
+        // No timer fires before it is due.
+        if self.paced_until <= self.deadline {
+            self.paced_until
+        } else {
+            self.fires_at().min(self.paced_until)
+        }
+    }
+
+    /// A time not after [`Sender::poll_timeout`], at less cost.
+    #[inline]
+    pub fn earliest_timeout(&self) -> Time {
         self.deadline.min(self.paced_until)
     }
 
@@ -412,7 +427,7 @@ impl Sender {
 
     /// Whether the pacer is what [`Sender::poll_timeout`] waits for.
     pub fn awaits_pacer(&self) -> bool {
-        self.paced_until < self.deadline
+        self.paced_until < self.deadline || self.paced_until < self.fires_at()
     }
 
     /// Whether the persist timer runs: the peer's window is what the sender waits for.

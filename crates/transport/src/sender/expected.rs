@@ -7,6 +7,7 @@
 
 use super::{Sender, handshake::Connection, recovery::Outcome, timers::Timer};
 use crate::congestion::{AckSample, CaState};
+use crate::frto::FrtoAck;
 use crate::scoreboard::EVER_RETRANSMITTED;
 use crate::{Flags, Segment, sender::input::RttHint, sender::input::end_of};
 use cogtcp_units::Time;
@@ -61,7 +62,7 @@ impl Sender {
         }
         let (rack_in_use, min_rtt) = (LINUX && self.rack_in_use(), self.tcp.min_rtt);
         let echo = if LINUX { self.echo(segment) } else { None };
-        let (frto, lost_before) = (LINUX.then(|| self.frto_ack(ack)), self.rate.lost);
+        let lost_before = self.rate.lost;
         let (rate, mut hint) = (&mut self.rate, RttHint::default());
         let mut rack = if LINUX { self.rack.as_deref_mut() } else { None };
         if let Some(rack) = &mut rack {
@@ -93,10 +94,9 @@ impl Sender {
             sample.lost = self.detect_losses(now);
         }
         let mut outcome = Outcome { grow: true, restart_timer: true };
-        if sample.lost > 0
-            && let Some(frto) = frto
-        {
+        if LINUX && sample.lost > 0 {
             // Sent before a retransmission that this ACK acknowledges.
+            let frto = FrtoAck { advances: true, ..self.frto_ack(ack) };
             outcome = self.recover(now, &sample, frto, echo);
             sample.lost = self.rate.lost - lost_before;
         } else {

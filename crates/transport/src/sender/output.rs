@@ -41,10 +41,7 @@ impl Sender {
             return self.probe(now);
         }
         let Some(choice) = self.choose(now) else {
-            self.offload.end();
-            if let Some(rare) = &mut self.rare {
-                rare.again = None;
-            }
+            self.end_packets();
             return None;
         };
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
@@ -115,12 +112,21 @@ impl Sender {
             && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending)
             && !self.ack_pending
             && !self.retransmit_front
-            && !self.config.segmentation_offload
             && self.timer != Timer::Persist;
         if is_full {
             self.record_usage(true);
+            self.end_packets();
         }
         is_full
+    }
+
+    /// Nothing more goes with what has left.
+    #[inline]
+    fn end_packets(&mut self) {
+        self.offload.end();
+        if let Some(rare) = &mut self.rare {
+            rare.again = None;
+        }
     }
 
     fn pure_ack(&mut self, now: Time) -> Segment {
@@ -418,7 +424,11 @@ impl Sender {
     }
 
     /// Whether the next packet waits for an ACK that lets it grow.
+    #[inline]
     fn waits_for_more(&self, now: Time) -> bool {
+        if self.offload.is_within() {
+            return false;
+        }
         let recovers = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss);
         let Some(front) = self.board.get(0).filter(|_| !recovers && !self.offload.is_within()) else {
             return false;
@@ -503,9 +513,10 @@ impl Sender {
         }
         let in_flight = self.board.in_flight();
         self.rate.on_send_again(now, self.is_new_flight(in_flight), in_flight, index);
+        self.prepare_retransmission();
         let sent = self.board.retransmit(index, now, by_timer)?;
         let offset = self.board.offset(&sent);
-        self.record_transmission(now, offset, sent.len());
+        self.record_again(now, offset, sent.len());
         self.record_retransmission(now);
         // Karn's algorithm (RFC 6298 section 3): the timed data's ACK is ambiguous now.
         if self.timed().is_some_and(|(end, _)| end > offset) {
