@@ -424,11 +424,7 @@ impl Sender {
     }
 
     /// Whether the next packet waits for an ACK that lets it grow.
-    #[inline]
     fn waits_for_more(&self, now: Time) -> bool {
-        if self.offload.is_within() {
-            return false;
-        }
         let recovers = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss);
         let Some(front) = self.board.get(0).filter(|_| !recovers && !self.offload.is_within()) else {
             return false;

@@ -22,9 +22,8 @@ pub(super) enum Timer {
     TimeWait,
 }
 
-/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`Timers::timer_tick`]), not before
-/// `at`:
-/// Linux's since 4.8 (Gleixner: timers, "switch to a non-cascading wheel").
+/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`Timers::timer_tick`]). It is
+/// never before `at`. The wheel is Linux's since 4.8 (Gleixner: timers, "switch to a non-cascading wheel").
 fn on_wheel(now: Time, at: Time, timers: &Timers) -> Time {
     let tick = timers.timer_tick.as_nanos();
     if tick == 0 || at == Time::MAX {
