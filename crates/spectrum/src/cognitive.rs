@@ -279,6 +279,13 @@ impl CognitiveRadio {
         );
     }
 
+    /// True if a frame on the air of `channel` over [from, until) is known to change none of its counts. False says
+    /// nothing.
+    #[inline]
+    pub fn is_quiet(&self, channel: ChannelId, from: Time, until: Time) -> bool {
+        self.meter.is_quiet(channel, from, until)
+    }
+
     /// The channel of its traffic: the one tuned to, but while it looks for another the last one.
     pub fn loaded(&self) -> ChannelId {
         self.loaded

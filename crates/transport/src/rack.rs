@@ -48,6 +48,9 @@ pub(crate) struct Rack {
     persist: u32,
     /// RACK.dsack_round: SND.NXT when the latest D-SACK counted.
     dsack_round: Option<u64>,
+    /// SND.NXT when the last retransmission was listed in `order`: what was sent since left in order. `None`:
+    /// nothing outstanding was retransmitted, and the scoreboard is the list.
+    pub(crate) listed_until: Option<u64>,
     /// The transmissions in the order in which they left; those at the front may be delivered, or
     /// retransmitted since.
     pub(crate) order: VecDeque<Transmission>,
@@ -159,9 +162,14 @@ impl Rack {
     /// When a segment sent at `at` that ends at `end` counts as lost, with this reordering window; `None`: it
     /// was sent after the latest delivered one (step 5).
     pub(crate) fn due(&self, at: Time, end: u64, window: Duration) -> Option<Time> {
-        let latest = self.latest?;
+        self.is_older_than_latest(at, end).then(|| at + self.rtt + window)
+    }
+
+    /// Whether a segment sent at `at` that ends at `end` left before the latest delivered one.
+    #[inline]
+    pub(crate) fn is_older_than_latest(&self, at: Time, end: u64) -> bool {
         // Of one instant, by sequence number: RACK_sent_after().
-        ((at, end) < latest).then(|| at + self.rtt + window)
+        self.latest.is_some_and(|latest| (at, end) < latest)
     }
 
     /// How many of the transmissions in `order` left before the latest delivered one.

@@ -159,21 +159,32 @@ impl Reassembly {
     /// Fills `blocks` with the most recently touched intervals, most recent first (RFC 2018 section 4), and
     /// returns how many there are.
     pub fn recent(&self, blocks: &mut [Range<u64>]) -> usize {
-        let mut stamps = [0u64; MAX_BLOCKS];
         let room = blocks.len().min(MAX_BLOCKS);
-        let mut count = 0;
-        for interval in &self.intervals {
-            let rank = stamps[..count].iter().position(|s| *s < interval.touched).unwrap_or(count);
-            if rank >= room {
-                continue;
+        if self.intervals.is_empty() || room == 0 {
+            return 0;
+        }
+        // The most recent so far, and where they are. From the end, where data comes as a rule: most intervals of
+        // many are older then than all of these.
+        let (mut latest, mut count) = ([(0, 0); MAX_BLOCKS], 0);
+        for (index, interval) in self.intervals.iter().enumerate().rev() {
+            let mut rank = count;
+            if count == room {
+                if interval.touched <= latest[room - 1].0 {
+                    continue;
+                }
+                rank -= 1;
+            } else {
+                count += 1;
             }
-            count = room.min(count + 1);
-            for slot in (rank + 1..count).rev() {
-                stamps[slot] = stamps[slot - 1];
-                blocks[slot] = blocks[slot - 1].clone();
+            while rank > 0 && latest[rank - 1].0 < interval.touched {
+                latest[rank] = latest[rank - 1];
+                rank -= 1;
             }
-            stamps[rank] = interval.touched;
-            blocks[rank] = interval.start..interval.end;
+            latest[rank] = (interval.touched, index);
+        }
+        for (block, (_, index)) in blocks.iter_mut().zip(&latest[..count]) {
+            let interval = &self.intervals[*index];
+            *block = interval.start..interval.end;
         }
         count
     }

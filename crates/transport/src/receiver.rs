@@ -80,11 +80,33 @@ pub struct Accepted {
 }
 
 /// When a Linux receiver acknowledges ([`DelayedAck::Linux`]).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct LinuxAcks {
     quick: QuickAck,
     compression: SackCompression,
     burst: Burst,
+    /// When the application reads, after all that arrives at one instant, where its reading sends an ACK.
+    reads_at: Time,
+    is_ack_due_when_read: bool,
+}
+
+impl Default for LinuxAcks {
+    fn default() -> Self {
+        Self {
+            quick: QuickAck::default(),
+            compression: SackCompression::default(),
+            burst: Burst::default(),
+            reads_at: Time::MAX,
+            is_ack_due_when_read: false,
+        }
+    }
+}
+
+impl LinuxAcks {
+    /// The application reads behind all that arrives now, and its reading may send an ACK.
+    fn read_soon(&mut self, now: Time) {
+        self.reads_at = self.reads_at.min(now + Burst::READ);
+    }
 }
 
 /// Which segments [`Receiver::is_expected`] predicts.
@@ -134,16 +156,11 @@ pub struct Receiver {
     pending: u16,
     /// When the delayed ACK is due.
     delayed_until: Time,
-    /// When the application reads, after all that arrives at one instant, where its reading sends an ACK.
-    reads_at: Time,
-    is_ack_due_when_read: bool,
-    /// How far apart segments come, for [`DelayedAck::Adaptive`], and when the first came that the delayed
-    /// ACK answers.
+    /// How far apart segments come, for [`DelayedAck::Adaptive`].
     deferment: Option<Box<Deferment>>,
     /// For [`DelayedAck::Linux`], and with [`ReceiverConfig::window_tuning`].
     linux: Option<Box<LinuxAcks>>,
     tuning: Option<Box<Tuning>>,
-    delayed_since: Time,
     /// Largest payload seen: what "full-sized" means (RFC 5681 section 4.2).
     full_size: u32,
     /// A segment was marked (ECN). With ECN negotiated every ACK says so until the sender has reduced its
@@ -202,12 +219,9 @@ impl Receiver {
             latest_tag: 0,
             pending: 0,
             delayed_until: Time::MAX,
-            reads_at: Time::MAX,
-            is_ack_due_when_read: false,
             deferment: matches!(config.delayed_ack, DelayedAck::Adaptive { .. }).then(Box::default),
             linux: (config.delayed_ack == DelayedAck::Linux).then(Box::default),
             tuning: tuning.map(Box::new),
-            delayed_since: Time::MAX,
             full_size: 0,
             marked: false,
             duplicate: None,
@@ -280,7 +294,7 @@ impl Receiver {
             self.pending = self.pending.max(1);
             self.stats.delayed_ack_timeouts += 1;
         }
-        if now >= self.reads_at {
+        if now >= self.reads_at() {
             self.read_in_turn(now);
         }
         if now >= self.retransmit_at {
@@ -344,7 +358,12 @@ impl Receiver {
 
     /// When to call [`Self::handle_timeout`]; [`Time::MAX`]: never.
     pub fn poll_timeout(&self) -> Time {
-        self.delayed_until.min(self.reads_at).min(self.retransmit_at)
+        self.delayed_until.min(self.reads_at()).min(self.retransmit_at)
+    }
+
+    /// When the application reads in its turn.
+    fn reads_at(&self) -> Time {
+        self.linux.as_ref().map_or(Time::MAX, |linux| linux.reads_at)
     }
 
     /// The next event, oldest first.
@@ -903,16 +922,17 @@ impl Receiver {
             DelayedAck::Linux => quick_ack::DELAY,
         };
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
-        let most = match &self.linux {
+        let (reads_in_turn, several) = (self.reads_in_turn(), unacknowledged > u64::from(self.full_size));
+        let at_once = several && reads_in_turn && self.advances();
+        let most = match &mut self.linux {
             Some(linux) if linux.quick.is_due() => 1,
-            Some(_) if self.reads_in_turn() => {
-                let several = unacknowledged > u64::from(self.full_size);
-                if several && self.advances() {
+            Some(linux) if reads_in_turn => {
+                if at_once {
                     1
                 } else if several || pushed {
                     // Once the application has read (`tcp_cleanup_rbuf`).
-                    self.is_ack_due_when_read = true;
-                    self.reads_at = self.reads_at.min(now + Burst::READ);
+                    linux.is_ack_due_when_read = true;
+                    linux.read_soon(now);
                     return;
                 } else {
                     u64::MAX
@@ -981,11 +1001,12 @@ impl Receiver {
 
     /// Linux: the application reads once the burst was handled (`tcp_cleanup_rbuf`).
     fn read_in_turn(&mut self, now: Time) {
-        self.reads_at = Time::MAX;
+        let Some(linux) = &mut self.linux else { return };
+        linux.reads_at = Time::MAX;
+        let is_update = !linux.is_ack_due_when_read;
         if let Some(tuning) = &mut self.tuning {
             tuning.settle(now, self.reassembly.frontier());
         }
-        let is_update = !self.is_ack_due_when_read;
         if is_update && !self.reading_opens_window() {
             return;
         }
@@ -1032,8 +1053,10 @@ impl Receiver {
         if self.pending > 0 {
             return;
         }
-        self.delayed_since = self.delayed_since.min(now);
-        let due = self.deferment.as_ref().and_then(|deferment| deferment.due(now, self.delayed_since, limit));
+        let due = self.deferment.as_mut().and_then(|deferment| {
+            let since = deferment.wait(now);
+            deferment.due(now, since, limit)
+        });
         match due {
             Some(due) => self.delayed_until = due,
             None => self.ack_now(advanced),
@@ -1061,8 +1084,11 @@ impl Receiver {
     /// Room was made or the end of the stream is reached.
     fn after_reading(&mut self, now: Time) {
         if self.reads_in_turn() && self.state == ReceiverState::Established {
-            if self.pending == 0 && self.reading_opens_window() {
-                self.reads_at = self.reads_at.min(now + Burst::READ);
+            if self.pending == 0
+                && self.reading_opens_window()
+                && let Some(linux) = &mut self.linux
+            {
+                linux.read_soon(now);
             }
             return;
         }
@@ -1102,15 +1128,17 @@ impl Receiver {
         // What is read after an ACK may open the window by far.
         let updates =
             self.reads_in_turn() && self.state == ReceiverState::Established && self.reading_opens_window();
-        self.reads_at = if updates { now + Burst::READ } else { Time::MAX };
-        self.is_ack_due_when_read = false;
-        self.delayed_since = Time::MAX;
         self.last_ack = frontier;
         self.answered_tag = 0;
         self.duplicate = None;
         if let Some(linux) = &mut self.linux {
             linux.quick.on_ack();
             linux.compression.on_ack();
+            linux.reads_at = if updates { now + Burst::READ } else { Time::MAX };
+            linux.is_ack_due_when_read = false;
+        }
+        if let Some(deferment) = &mut self.deferment {
+            deferment.on_ack();
         }
     }
 
@@ -1176,7 +1204,9 @@ impl Receiver {
         self.stop_retransmitting();
         self.pending = 0;
         self.delayed_until = Time::MAX;
-        self.reads_at = Time::MAX;
+        if let Some(linux) = &mut self.linux {
+            linux.reads_at = Time::MAX;
+        }
         self.state = ReceiverState::Closed;
         self.emit(event);
     }

@@ -111,8 +111,10 @@ impl RttEstimator {
     }
 
     /// The timeout now, with backoff.
+    #[inline]
     pub(crate) fn rto(&self, timers: &Timers) -> Duration {
-        self.backed_off(self.backoff, timers)
+        // Without backoff it is within its bounds.
+        if self.backoff == 0 { self.base } else { self.backed_off(self.backoff, timers) }
     }
 
     /// The timeout after `doublings`.

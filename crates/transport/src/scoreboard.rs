@@ -438,7 +438,16 @@ impl Scoreboard {
 
     /// The latest transmissions of all that is not SACKED, in order of offset.
     pub(crate) fn unsacked(&self) -> impl Iterator<Item = Transmission> {
-        self.ring.iter().filter(|sent| !sent.is(SACKED)).map(|sent| Transmission {
+        self.transmissions(SACKED)
+    }
+
+    /// The latest transmissions of all that is no window probe, in order of offset.
+    pub(crate) fn transmissions_but_probes(&self) -> impl Iterator<Item = Transmission> {
+        self.transmissions(PROBE)
+    }
+
+    fn transmissions(&self, but: u8) -> impl Iterator<Item = Transmission> {
+        self.ring.iter().filter(move |sent| !sent.is(but)).map(|sent| Transmission {
             start: self.offset(sent),
             len: sent.len(),
             at: sent.sent_at,

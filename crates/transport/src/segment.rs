@@ -7,6 +7,8 @@ use std::fmt;
 pub const IPV4_HEADER: u32 = 20;
 /// Bytes of a TCP header without options.
 pub const TCP_HEADER: u32 = 20;
+/// Bytes of the timestamps option.
+const TIMESTAMPS_SIZE: u32 = 12;
 
 /// The control bits of the header (RFC 9293 section 3.1), at their places on the wire.
 #[derive(Clone, Copy, Default, Eq, Hash, PartialEq)]
@@ -275,13 +277,16 @@ impl Segment {
         if self.present == 0 && self.sack_count == 0 {
             return 0;
         }
+        if self.is_plain(true) {
+            return TIMESTAMPS_SIZE;
+        }
         let timestamps = self.present & HAS_TIMESTAMPS != 0;
         let mut size = 0;
         if self.present & HAS_MSS != 0 {
             size += 4;
         }
         if timestamps {
-            size += 12;
+            size += TIMESTAMPS_SIZE;
         } else if self.present & HAS_SACK_PERMITTED != 0 {
             size += 4;
         }

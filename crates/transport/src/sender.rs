@@ -93,7 +93,10 @@ pub struct Sender {
     tcp: TcpState,
     rate: RateEstimator,
     rtt: RttEstimator,
+    /// When the timer is due, and when it was set on the host's wheel, whose next tick fires it; `Time::MAX`: the
+    /// timer fires when it is due.
     deadline: Time,
+    armed_at: Time,
     /// When the retransmission timer expires, while one of RACK-TLP's may run in its place.
     rto_at: Time,
     /// Set while a segment waits for the pacer alone.
@@ -154,8 +157,8 @@ pub struct Sender {
     probe_due: bool,
     /// An ACK came, or data, since the application was last asked to write into `buffer`.
     may_write: bool,
-    /// The owner gives a segment at a time: no `buffer`.
-    is_fed: bool,
+    /// The application writes into a `buffer`.
+    has_buffer: bool,
 
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
     ecn: EcnState,
@@ -178,7 +181,8 @@ impl Sender {
     /// A sender at rest: [`Sender::open`] starts it.
     pub fn new(config: impl Into<Arc<SenderConfig>>, control: Box<dyn CongestionControl>) -> Self {
         let config = config.into();
-        let pacer = Pacer::new(config.segmentation_offload);
+        let has_buffer = config.segmentation_offload;
+        let pacer = Pacer::new(has_buffer);
         let last_in_order = config.timers.timeout_rules == TimeoutRules::Linux;
         let rack = config.recovery.rack.then(|| Box::new(Rack::new(last_in_order)));
         let rate = RateEstimator::new(control.uses_delivery_rate());
@@ -253,10 +257,11 @@ impl Sender {
             rto_count: 0,
             timer: Timer::Off,
             deadline: Time::MAX,
+            armed_at: Time::MAX,
             rto_at: Time::MAX,
             probe_due: false,
             may_write: false,
-            is_fed: false,
+            has_buffer,
             buffer: None,
         }
     }
@@ -270,7 +275,12 @@ impl Sender {
         let used = self.board.nxt().max(self.data_end) + 1;
         let initial_sequence = SeqNumber::from_offset(config.handshake.initial_sequence, used);
         let config = with!(config.clone(), handshake.initial_sequence = initial_sequence);
-        *self = Self { stats: self.stats, tag: self.tag, is_fed: self.is_fed, ..Self::new(config, control) };
+        *self = Self {
+            stats: self.stats,
+            tag: self.tag,
+            has_buffer: self.has_buffer,
+            ..Self::new(config, control)
+        };
     }
 
     /// The application has `bytes` more to send.
@@ -279,12 +289,12 @@ impl Sender {
         if !self.fin_queued {
             self.data_end += bytes;
         }
-        self.may_write = true;
+        self.may_write = self.has_buffer;
     }
 
     /// The owner gives a segment at a time, as it may leave: what waits is in no buffer of the socket.
     pub fn set_fed(&mut self) {
-        self.is_fed = true;
+        self.has_buffer = false;
     }
 
     /// The application takes back up to `bytes` of what it wrote last and was not sent. For an owner of
@@ -304,7 +314,7 @@ impl Sender {
             self.data_end = self.data_end.max(self.board.nxt()).max(taken);
         }
         self.saturated = on && !self.fin_queued;
-        self.may_write = true;
+        self.may_write = self.has_buffer;
     }
 
     /// No more data: a FIN follows what was written, or, of a saturated sender, what was sent. Before the
@@ -325,6 +335,17 @@ impl Sender {
     /// nothing here.
     #[inline]
     pub fn poll_timeout(&self) -> Time {
+        // No timer fires before it is due.
+        if self.paced_until <= self.deadline {
+            self.paced_until
+        } else {
+            self.fires_at().min(self.paced_until)
+        }
+    }
+
+    /// A time not after [`Sender::poll_timeout`], at less cost.
+    #[inline]
+    pub fn earliest_timeout(&self) -> Time {
         self.deadline.min(self.paced_until)
     }
 
@@ -431,7 +452,7 @@ impl Sender {
 
     /// Whether the pacer is what [`Sender::poll_timeout`] waits for.
     pub fn awaits_pacer(&self) -> bool {
-        self.paced_until < self.deadline
+        self.paced_until < self.deadline || self.paced_until < self.fires_at()
     }
 
     /// Whether the persist timer runs: the peer's window is what the sender waits for.

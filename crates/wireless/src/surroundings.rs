@@ -103,7 +103,23 @@ impl PrimaryUsers {
     }
 
     /// Power in W of the users that are ON in [from, until), above `least` only.
+    #[inline]
     fn interference(
+        &mut self,
+        place: Position,
+        channel: ChannelId,
+        from: Time,
+        until: Time,
+        least: f64,
+    ) -> f64 {
+        let is_quiet = |quiet: &(Time, Time)| quiet.0 <= from && until <= quiet.1;
+        if self.quiet.get(channel.0 as usize).is_some_and(is_quiet) {
+            return 0.0;
+        }
+        self.power_of_users(place, channel, from, until, least)
+    }
+
+    fn power_of_users(
         &mut self,
         place: Position,
         channel: ChannelId,
@@ -115,9 +131,6 @@ impl PrimaryUsers {
         let (Some(users), Some(quiet)) = (self.users.get(number), self.quiet.get_mut(number)) else {
             return 0.0;
         };
-        if quiet.0 <= from && until <= quiet.1 {
-            return 0.0;
-        }
         let (mut power, mut next, mut any) = (0.0, Time::MAX, false);
         for index in users {
             let user = &self.air.activity.users[*index];

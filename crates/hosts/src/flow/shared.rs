@@ -40,11 +40,17 @@ impl Shared {
         }
     }
 
+    /// Whether `end`'s timer needs another entry in the event queue, if it is due at `due`.
+    #[inline]
+    pub(super) fn needs_entry(&self, end: End, due: Time) -> bool {
+        due < self.armed[end.index()]
+    }
+
     /// Makes sure that an entry of `end`'s timer is due no later than `due`. An entry that comes too early
     /// moves itself.
     #[inline]
     pub(super) fn arm(&mut self, end: End, due: Time, plane: &mut impl Plane) {
-        if due < self.armed[end.index()] {
+        if self.needs_entry(end, due) {
             self.armed_after[end.index()] = std::mem::replace(&mut self.armed[end.index()], due);
             plane.wake(due, self.number, Wake::Timer(end));
         }

@@ -120,8 +120,9 @@ impl Tcp {
         while let Some(event) = self.sender.poll_event() {
             record(now, event, hosts.number, self, plane);
         }
-        let due = self.sender.poll_timeout();
-        hosts.arm(End::Sender, due, plane);
+        if hosts.needs_entry(End::Sender, self.sender.earliest_timeout()) {
+            hosts.arm(End::Sender, self.sender.poll_timeout(), plane);
+        }
     }
 
     /// Sends what the receiver has to send, then sets its timer. `latest` is the segment that arrived last.

@@ -32,7 +32,11 @@ impl<P: Payload> Network<P> {
     }
 
     /// The frame has passed `direction`, whose node writes into it if that is asked for.
+    #[inline]
     pub(super) fn stamp_at(&mut self, now: Time, direction: u32, frame: &mut Frame<P>) {
+        if self.stamping.is_empty() {
+            return;
+        }
         if let Some(hop) = self.stamping.get_mut(&direction) {
             let link = &self.directions[direction as usize];
             // Read at each packet: queue and rate change while the run goes on.

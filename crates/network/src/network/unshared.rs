@@ -187,6 +187,7 @@ impl ChannelUser {
     }
 
     /// Whether the channel's own errors strike a frame of direction 0 or 1.
+    #[inline]
     fn errs(&mut self, direction: usize, channel: ChannelId) -> bool {
         let rate = self.radio.air().channels.get(channel).map_or(0.0, |entry| entry.error_rate.get());
         // No draw where nothing can go wrong: the sequence of draws is that of channels with errors.
@@ -212,9 +213,10 @@ impl ChannelUser {
 
     /// Counts that a frame was on the air of `channel`, unless at reduced power, but for the time for which
     /// another one of this radio is counted.
+    #[inline]
     fn count_on_air(&mut self, channel: ChannelId, is_reduced: bool, from: Time, until: Time) {
-        // At this power it does not reach the primary user: no harm is counted.
-        if is_reduced {
+        // At reduced power it does not reach the primary user. Nor is harm counted without one, as of most frames.
+        if is_reduced || self.radio.is_quiet(channel, from, until) {
             return;
         }
         let radio = &mut self.radio;

@@ -121,14 +121,27 @@ impl ProtectionMeter {
         self.quiet.fill((Time::ZERO, Time::ZERO));
     }
 
+    /// True if no PU on `channel` is known to be ON in [from, until): a frame costs nobody anything then, and need
+    /// not be shown. False says nothing, also where the radio moves: later it may hear others.
+    #[inline]
+    pub(super) fn is_quiet(&self, channel: ChannelId, from: Time, until: Time) -> bool {
+        self.heard_since == Time::ZERO && self.is_spared(channel, from, until)
+    }
+
+    #[inline]
+    fn is_spared(&self, channel: ChannelId, from: Time, until: Time) -> bool {
+        let quiet = self.quiet.get(channel.0 as usize);
+        quiet.is_some_and(|quiet| quiet.0 <= from && until <= quiet.1)
+    }
+
     /// A frame was on the air on `channel` over [from, until).
     pub(super) fn transmitted(&mut self, air: &Air, channel: ChannelId, from: Time, until: Time) {
         let number = channel.0 as usize;
-        let (Some(heard), Some(quiet)) = (self.heard.get(number), self.quiet.get_mut(number)) else { return };
         // Every frame asks, and most frames of a spell without primary users.
-        if quiet.0 <= from && until <= quiet.1 {
+        if self.is_spared(channel, from, until) {
             return;
         }
+        let (Some(heard), Some(quiet)) = (self.heard.get(number), self.quiet.get_mut(number)) else { return };
         let mut next = Time::MAX;
         for pu in heard {
             let activity = &air.activity.users[pu.index].activity;

@@ -198,8 +198,8 @@ impl Bbr1 {
     /// bbr_quantization_budget(): three send quanta, an even number of segments, and two more while probing.
     fn quantized(&self, volume: f64, tcp: &TcpState) -> f64 {
         let mss = tcp.mss as f64;
-        let segments = (volume / mss).ceil() + 3.0 * quantum(tcp);
-        let even = (segments / 2.0).ceil() * 2.0;
+        let segments = ceil(volume / mss) + 3.0 * quantum(tcp);
+        let even = ceil(segments / 2.0) * 2.0;
         let probing = self.mode == Mode::ProbeBw && self.cycle_index == 0;
         (even + if probing { 2.0 } else { 0.0 }) * mss
     }
@@ -215,7 +215,7 @@ impl Bbr1 {
         let mss = tcp.mss as f64;
         let probed = if self.gains().0 > 1.0 { quantum(tcp) * mss } else { 0.0 };
         let delivered = self.bw() * tcp.next_departure.saturating_since(now).as_secs_f64();
-        (in_flight as f64 + probed - (delivered / mss).floor() * mss).max(0.0)
+        (in_flight as f64 + probed - floor(delivered / mss) * mss).max(0.0)
     }
 
     /// bbr_update_bw().
@@ -260,7 +260,7 @@ impl Bbr1 {
         }
         let mut expected = self.bw() * tcp.delivered_at.saturating_since(self.epoch_at).as_secs_f64();
         // Linux counts whole packets.
-        expected -= expected % tcp.mss as f64;
+        expected = multiple(expected, tcp.mss as f64);
         if self.epoch_acked <= expected {
             (self.epoch_acked, self.epoch_at, expected) = (0.0, tcp.delivered_at, 0.0);
         }
@@ -285,13 +285,13 @@ impl Bbr1 {
         }
         let long =
             self.min_rtt != Duration::MAX && tcp.delivered_at.saturating_since(self.cycle_at) > self.min_rtt;
-        let in_flight = self.in_flight_at_departure(now, ack.prior_in_flight, tcp);
+        let in_flight = || self.in_flight_at_departure(now, ack.prior_in_flight, tcp);
         let gain = self.gains().0;
         let bw = self.max_bw.best();
         let next = if gain > 1.0 {
-            long && (ack.lost > 0 || in_flight >= self.inflight(bw, gain, tcp))
+            long && (ack.lost > 0 || in_flight() >= self.inflight(bw, gain, tcp))
         } else if gain < 1.0 {
-            long || in_flight <= self.inflight(bw, 1.0, tcp)
+            long || in_flight() <= self.inflight(bw, 1.0, tcp)
         } else {
             long
         };
@@ -326,8 +326,9 @@ impl Bbr1 {
             self.mode = Mode::Drain;
             tcp.ssthresh = (self.inflight(bw, 1.0, tcp) as u64).max(2 * tcp.mss);
         }
-        let in_flight = self.in_flight_at_departure(now, tcp.in_flight, tcp);
-        if self.mode == Mode::Drain && in_flight <= self.inflight(bw, 1.0, tcp) {
+        if self.mode == Mode::Drain
+            && self.in_flight_at_departure(now, tcp.in_flight, tcp) <= self.inflight(bw, 1.0, tcp)
+        {
             self.enter_probe_bw(tcp);
         }
     }
@@ -451,7 +452,32 @@ impl Bbr1 {
 fn quantum(tcp: &TcpState) -> f64 {
     let rate = tcp.pacing_rate.map_or(0.0, |rate| rate.bits_per_second() as f64 / 8.0);
     let least = if rate < 150_000.0 { 1.0 } else { 2.0 };
-    ((rate / 1024.0).min(65_536.0) / tcp.mss as f64).floor().max(least)
+    floor((rate / 1024.0).min(65_536.0) / tcp.mss as f64).max(least)
+}
+
+/// Numbers from here on are whole.
+const WHOLE: f64 = (1_u64 << 52) as f64;
+
+/// Returns `x`, 0 or more, rounded down: each ACK asks for several, and the library's functions take ten times as
+/// long.
+#[inline]
+fn floor(x: f64) -> f64 {
+    if x < WHOLE { (x as i64) as f64 } else { x }
+}
+
+/// Returns `x`, 0 or more, rounded up.
+#[inline]
+fn ceil(x: f64) -> f64 {
+    let below = floor(x);
+    if below < x { below + 1.0 } else { below }
+}
+
+/// Returns the greatest multiple of the whole number `unit` that is no greater than `x`: `x - x % unit`.
+#[inline]
+fn multiple(x: f64, unit: f64) -> f64 {
+    let below = floor(x / unit) * unit;
+    // The quotient was rounded, up to a whole number at most.
+    if below > x { below - unit } else { below }
 }
 
 fn recovers(state: CaState) -> bool {

@@ -29,6 +29,8 @@ const FACTOR: (u64, u64) = (12, 10);
 pub(super) struct Deferment {
     last: Option<Time>,
     average: Option<Duration>,
+    /// When the first segment came that the delayed ACK answers.
+    since: Option<Time>,
 }
 
 impl Deferment {
@@ -43,6 +45,16 @@ impl Deferment {
                 Duration::from_nanos(kept + gap.as_nanos() / GAIN.1 * (GAIN.1 - GAIN.0))
             }
         });
+    }
+
+    /// An acknowledgement waits. Returns when the first segment came that it answers.
+    pub(super) fn wait(&mut self, now: Time) -> Time {
+        *self.since.get_or_insert(now)
+    }
+
+    /// An acknowledgement was sent.
+    pub(super) fn on_ack(&mut self) {
+        self.since = None;
     }
 
     /// When an acknowledgement is due if nothing else comes; `None`: at once. `first` is when the earliest

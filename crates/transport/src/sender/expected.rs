@@ -7,6 +7,7 @@
 
 use super::{Sender, handshake::Connection, recovery::Outcome, timers::Timer};
 use crate::congestion::{AckSample, CaState};
+use crate::frto::FrtoAck;
 use crate::scoreboard::EVER_RETRANSMITTED;
 use crate::{Flags, Segment, sender::input::RttHint, sender::input::end_of};
 use cogtcp_units::Time;
@@ -56,13 +57,13 @@ impl Sender {
         let mut sample = AckSample { acked, delivered: acked, prior_in_flight, ..AckSample::default() };
         self.stats.acks_received += 1;
         self.stats.bytes_acked += acked;
-        self.may_write = true;
+        self.may_write = self.has_buffer;
         if LINUX && let Some(stamp) = segment.timestamps().filter(|_| self.timestamps_ok) {
             self.ts_recent = stamp.value;
         }
         let (rack_in_use, min_rtt) = (LINUX && self.rack_in_use(), self.tcp.min_rtt);
         let echo = if LINUX { self.echo(segment) } else { None };
-        let (frto, lost_before) = (LINUX.then(|| self.frto_ack(ack)), self.rate.lost);
+        let lost_before = self.rate.lost;
         let (rate, mut hint) = (&mut self.rate, RttHint::default());
         let mut rack = if LINUX { self.rack.as_deref_mut() } else { None };
         if let Some(rack) = &mut rack {
@@ -94,10 +95,9 @@ impl Sender {
             sample.lost = self.detect_losses(now);
         }
         let mut outcome = Outcome { grow: true, restart_timer: true };
-        if sample.lost > 0
-            && let Some(frto) = frto
-        {
+        if LINUX && sample.lost > 0 {
             // Sent before a retransmission that this ACK acknowledges.
+            let frto = FrtoAck { advances: true, ..self.frto_ack(ack) };
             outcome = self.recover(now, &sample, frto, echo);
             sample.lost = self.rate.lost - lost_before;
         } else {

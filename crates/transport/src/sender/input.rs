@@ -59,7 +59,7 @@ impl Sender {
             return;
         }
         self.stats.acks_received += 1;
-        self.may_write = true;
+        self.may_write = self.has_buffer;
         if ack >= una {
             self.handle_ack(now, segment, ack);
         } else if !segment.sack().is_empty() {

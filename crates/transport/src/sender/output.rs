@@ -55,10 +55,7 @@ impl Sender {
             return self.probe(now);
         }
         let Some(choice) = self.choose(now) else {
-            self.offload.end();
-            if let Some(rare) = &mut self.rare {
-                rare.again = None;
-            }
+            self.end_packets();
             return None;
         };
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
@@ -129,17 +126,18 @@ impl Sender {
             && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending)
             && !self.ack_pending
             && !self.retransmit_front
-            && !self.config.segmentation_offload
             && self.timer != Timer::Persist;
         if is_full {
             self.record_usage(true);
+            self.end_packets();
+            while self.may_write && self.application_writes() {}
         }
         is_full
     }
 
     /// Asks the application to write into the socket's buffer, once. Returns whether it did.
     fn application_writes(&mut self) -> bool {
-        if !self.config.segmentation_offload || self.is_fed || self.connection != Connection::Established {
+        if self.connection != Connection::Established {
             return false;
         }
         self.may_write = false;
@@ -175,6 +173,15 @@ impl Sender {
             Some(buffer) => buffer.written(),
             None if self.saturated => u64::MAX,
             None => self.data_end,
+        }
+    }
+
+    /// Nothing more goes with what has left.
+    #[inline]
+    fn end_packets(&mut self) {
+        self.offload.end();
+        if let Some(rare) = &mut self.rare {
+            rare.again = None;
         }
     }
 
@@ -592,9 +599,10 @@ impl Sender {
         }
         let in_flight = self.board.in_flight();
         self.rate.on_send_again(now, self.is_new_flight(in_flight), in_flight, index);
+        self.prepare_retransmission();
         let sent = self.board.retransmit(index, now, by_timer)?;
         let offset = self.board.offset(&sent);
-        self.record_transmission(now, offset, sent.len());
+        self.record_again(now, offset, sent.len());
         self.record_retransmission(now);
         // Karn's algorithm (RFC 6298 section 3): the timed data's ACK is ambiguous now.
         if self.timed().is_some_and(|(end, _)| end > offset) {

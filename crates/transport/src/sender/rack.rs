@@ -1,12 +1,9 @@
 //! RACK-TLP (RFC 8985) in the sender: losses by time, the reordering timer, the tail loss probe. In use where
 //! it is set and SACK was negotiated.
 
-use super::{
-    Sender,
-    timers::{Timer, on_wheel},
-};
+use super::{Sender, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
-use crate::rack::{Echo, ProbeVerdict, Tlp, Transmission, probe_timeout};
+use crate::rack::{Echo, ProbeVerdict, Rack, Tlp, Transmission, probe_timeout};
 use crate::scoreboard::RETRANSMITTED;
 use crate::{PrrRules, Recovery, Segment};
 use cogtcp_units::{Duration, Time};
@@ -28,21 +25,73 @@ impl Sender {
         Some((ts.echo, self.config.timers.timestamp_tick))
     }
 
-    /// A segment of the scoreboard leaves, first or again.
+    /// A new segment leaves, which is in the scoreboard.
     #[inline]
     pub(super) fn record_transmission(&mut self, now: Time, offset: u64, len: u32) {
-        if self.rack_in_use()
-            && let Some(rack) = &mut self.rack
+        if let Some(rack) = &mut self.rack
+            && rack.listed_until.is_some()
         {
             rack.order.push_back(Transmission { start: offset, len, at: now });
         }
+    }
+
+    /// Lists the transmissions, since a segment is about to be retransmitted or SACKs came.
+    fn list_transmissions(&mut self) {
+        let Some(rack) = &mut self.rack else { return };
+        if rack.listed_until.is_none() {
+            rack.order.extend(self.board.transmissions_but_probes());
+            rack.listed_until = Some(self.board.nxt());
+        }
+    }
+
+    /// A segment of the scoreboard is about to be retransmitted.
+    pub(super) fn prepare_retransmission(&mut self) {
+        if self.rack_in_use() {
+            self.list_transmissions();
+        }
+    }
+
+    /// A segment of the scoreboard leaves again.
+    pub(super) fn record_again(&mut self, now: Time, offset: u64, len: u32) {
+        if let Some(rack) = &mut self.rack
+            && rack.listed_until.is_some()
+        {
+            rack.listed_until = Some(self.board.nxt());
+            rack.order.push_back(Transmission { start: offset, len, at: now });
+        }
+    }
+
+    /// Whether RACK has nothing to find, as nearly always: nothing outstanding was retransmitted or SACKed, nor
+    /// left before what was delivered.
+    #[inline]
+    fn has_nothing_to_find(&self, rack: &Rack) -> bool {
+        let front_may_be_lost = || {
+            let front = self.board.get(0);
+            front.is_some_and(|front| {
+                rack.is_older_than_latest(front.sent_at, self.board.una() + u64::from(front.len()))
+            })
+        };
+        rack.listed_until.is_none() && self.board.is_clean() && !front_may_be_lost()
     }
 
     /// Section 6.2, step 5. Returns the bytes newly lost, and sets when to look again.
     ///
     /// Transmissions are kept in order of departure, so only overdue ones are examined. The scan starts
     /// behind the last segment that may become overdue: the timer belongs to this segment.
+    #[inline]
     pub(super) fn detect_losses(&mut self, now: Time) -> u64 {
+        let Some(rack) = &self.rack else { return 0 };
+        if self.has_nothing_to_find(rack) {
+            if let Some(rare) = &mut self.rare {
+                rare.reorder_at = None;
+            }
+            return 0;
+        }
+        self.find_losses(now)
+    }
+
+    fn find_losses(&mut self, now: Time) -> u64 {
+        self.list_transmissions();
         let Some(rack) = &mut self.rack else { return 0 };
         let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
             // DupThresh segments SACKed, counted in bytes as RFC 6675's IsLost() does.
@@ -68,6 +117,15 @@ impl Sender {
             }
             // Delivered, retransmitted since, or lost now: another transmission speaks for it, if any.
             rack.order.pop_front();
+        }
+        if rack.listed_until.is_some_and(|until| self.board.una() >= until) && self.board.is_clean() {
+            let known = |sent: Transmission| (sent.at, sent.start + u64::from(sent.len));
+            debug_assert!(
+                rack.order.iter().copied().map(known).eq(self.board.transmissions_but_probes().map(known)),
+                "what was sent since the last retransmission left in order"
+            );
+            rack.listed_until = None;
+            rack.order.clear();
         }
         self.rate.lost += newly;
         newly
@@ -141,6 +199,7 @@ impl Sender {
             rack.order.extend(self.board.unsacked());
             // The scoreboard has them by offset; a retransmission left later than its offset suggests.
             rack.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
+            rack.listed_until = Some(self.board.nxt());
         }
     }
 
@@ -187,7 +246,7 @@ impl Sender {
         } else {
             (Timer::Retransmit, self.rto_at)
         };
-        self.arm(timer, on_wheel(now, at.max(now), &self.config.timers));
+        self.arm_on_wheel(timer, now, at.max(now));
     }
 
     /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or
@@ -225,7 +284,7 @@ impl Sender {
         self.rare.get_or_insert_default().tlp.pending = true;
         // Section 7.3: after the attempt to probe the RTO runs, not the PTO.
         self.rto_at = now + self.rtt.rto(&self.config.timers);
-        self.arm(Timer::Retransmit, on_wheel(now, self.rto_at, &self.config.timers));
+        self.arm_on_wheel(Timer::Retransmit, now, self.rto_at);
     }
 
     /// The probe has left.

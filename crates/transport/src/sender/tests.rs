@@ -211,6 +211,8 @@ fn an_expected_segment_does_what_any_other_does() {
     let (mut predicted_acks, mut predicted_data) = (0, 0);
     // Of connections with RACK, and with timestamps.
     let (mut acks_under_rack, mut stamped_data) = (0, 0);
+    // With a list of transmissions, and without.
+    let mut under_rack = [0, 0];
     for (number, preset) in Preset::all().iter().enumerate() {
         for drops in [&[][..], &[20], &[20, 22, 24, 40, 41]] {
             let timestamps = preset.sender_config().handshake.timestamps;
@@ -250,6 +252,10 @@ fn an_expected_segment_does_what_any_other_does() {
                 }
                 assert_eq!(format!("{:?}", senders[0]), format!("{:?}", senders[1]));
                 assert_eq!(format!("{:?}", receivers[0]), format!("{:?}", receivers[1]));
+                if let Some(rack) = &senders[0].rack {
+                    under_rack[usize::from(rack.listed_until.is_none())] += 1;
+                }
+                assert!(senders[0].earliest_timeout() <= senders[0].poll_timeout());
                 let front =
                     |queue: &VecDeque<(Time, Segment)>| queue.front().map_or(Time::MAX, |(at, _)| *at);
                 let timers = senders[0].poll_timeout().min(receivers[0].poll_timeout());
@@ -283,4 +289,5 @@ fn an_expected_segment_does_what_any_other_does() {
         acks_under_rack > 1000 && stamped_data > 1000,
         "{acks_under_rack} ACKs under RACK, {stamped_data} segments with timestamps"
     );
+    assert!(under_rack[0] > 100 && under_rack[1] > 1000, "{under_rack:?}");
 }

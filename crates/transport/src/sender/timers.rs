@@ -22,9 +22,9 @@ pub(super) enum Timer {
     TimeWait,
 }
 
-/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`Timers::timer_tick`]):
-/// Linux's since 4.8 (Gleixner: timers, "switch to a non-cascading wheel").
-pub(super) fn on_wheel(now: Time, at: Time, timers: &Timers) -> Time {
+/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`Timers::timer_tick`]). It is
+/// never before `at`. The wheel is Linux's since 4.8 (Gleixner: timers, "switch to a non-cascading wheel").
+fn on_wheel(now: Time, at: Time, timers: &Timers) -> Time {
     let tick = timers.timer_tick.as_nanos();
     if tick == 0 || at == Time::MAX {
         return at;
@@ -46,7 +46,23 @@ impl Sender {
     #[inline]
     pub(super) fn arm(&mut self, timer: Timer, deadline: Time) {
         self.timer = timer;
-        self.deadline = deadline;
+        (self.deadline, self.armed_at) = (deadline, Time::MAX);
+    }
+
+    /// Sets a timer that is due at `at` or with the next tick of the host's wheel. Nearly every ACK and every
+    /// segment sets one, and few fire: only then is the tick worked out.
+    #[inline]
+    pub(super) fn arm_on_wheel(&mut self, timer: Timer, now: Time, at: Time) {
+        self.timer = timer;
+        (self.deadline, self.armed_at) = (at, now);
+    }
+
+    /// When the timer fires.
+    pub(super) fn fires_at(&self) -> Time {
+        if self.armed_at == Time::MAX {
+            return self.deadline;
+        }
+        on_wheel(self.armed_at, self.deadline, &self.config.timers)
     }
 
     /// The time of [`Sender::poll_timeout`] has come; earlier calls do nothing. A driver asks `poll_transmit`
@@ -56,11 +72,11 @@ impl Sender {
             // The pacer lets go; a driver that does not pull now is not to be asked again.
             self.paced_until = Time::MAX;
         }
-        if now < self.deadline {
+        if now < self.deadline || now < self.fires_at() {
             return;
         }
         match self.timer {
-            Timer::Off => self.deadline = Time::MAX,
+            Timer::Off => self.arm(Timer::Off, Time::MAX),
             Timer::Syn => self.syn_timeout(now),
             Timer::Retransmit => self.retransmission_timeout(now),
             Timer::Reordering => self.reordering_timeout(now),
@@ -266,7 +282,7 @@ impl Sender {
         // The time for which the window is closed is no round-trip time.
         self.stop_timing();
         let due = now + self.rtt.backed_off(0, &self.config.timers);
-        self.arm(Timer::Persist, on_wheel(now, due, &self.config.timers));
+        self.arm_on_wheel(Timer::Persist, now, due);
         self.emit(TransportEvent::ZeroWindow);
         self.sync();
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Frozen);
@@ -290,7 +306,7 @@ impl Sender {
         let count = &mut self.rare.get_or_insert_default().probe_count;
         *count += 1;
         let due = now + self.rtt.backed_off(*count, &self.config.timers);
-        self.arm(Timer::Persist, on_wheel(now, due, &self.config.timers));
+        self.arm_on_wheel(Timer::Persist, now, due);
     }
 
     /// The peer's window opened.

@@ -233,3 +233,19 @@ fn aggregation_is_bounded() {
     bbr.extra_acked[1] = 0.0;
     assert_eq!(bbr.aggregation(), 30_000.0);
 }
+
+/// As the library rounds, at whole numbers and beside them, and for numbers beyond 2^52.
+#[test]
+fn rounding_as_the_library_does() {
+    let beside = |x: f64| [x, x.next_up(), if x > 0.0 { x.next_down() } else { x }, x + 0.5];
+    let volumes =
+        (0..64).map(|power| (1_u64 << power) as f64).chain((0..3000).map(|n| f64::from(n) * 1448.0));
+    for x in volumes.chain([0.0, 1e-300]).flat_map(beside) {
+        assert_eq!((floor(x), ceil(x)), (x.floor(), x.ceil()), "{x}");
+        for unit in [1.0, 536.0, 1000.0, 1448.0] {
+            if x < WHOLE {
+                assert_eq!(multiple(x, unit), x - x % unit, "{x} in {unit}");
+            }
+        }
+    }
+}
