@@ -99,8 +99,6 @@ pub(crate) struct Shortened {
     pub(crate) window: u64,
     /// Bytes of a segment.
     pub(crate) mss: u64,
-    /// Bytes to the end of the buffer, and whether it is the last one, which may still grow.
-    pub(crate) left: (u64, bool),
     /// Since the last segment left.
     pub(crate) idle: Duration,
     pub(crate) srtt: Duration,
@@ -116,12 +114,12 @@ impl Shortened {
         self.limit < self.window / WINDOW_PARTS && self.idle < WAIT && expected <= WAIT.min(self.srtt / 2)
     }
 
-    /// `tcp_tso_should_defer`, where a full packet has `full` bytes.
-    pub(crate) fn waits(&self, full: u64) -> bool {
+    /// `tcp_tso_should_defer`, where a full packet has `full` bytes, and so many are left of the buffer, which is
+    /// the last one, that may still grow, or not.
+    pub(crate) fn waits(&self, full: u64, (left, is_last): (u64, bool)) -> bool {
         if !self.may_wait() || self.limit >= full {
             return false;
         }
-        let (left, is_last) = self.left;
         (self.limit < left || is_last) && left > self.mss
     }
 }
@@ -169,17 +167,16 @@ mod tests {
             limit: 1000,
             window: 80_000,
             mss: 1000,
-            left: (35_000, false),
             idle: Duration::ZERO,
             srtt: micros(60_000),
             oldest: micros(59_000),
         };
-        assert!(near.waits(2000));
-        assert!(Shortened { oldest: micros(70_000), ..near }.waits(2000), "it is late");
+        let middle = (35_000, false);
+        assert!(near.waits(2000, middle));
+        assert!(Shortened { oldest: micros(70_000), ..near }.waits(2000, middle), "it is late");
         for (why, other) in [
             ("a full packet may go", Shortened { limit: 2000, ..near }),
             ("a third of the window is free", Shortened { limit: 1000, window: 3000, ..near }),
-            ("one segment is left of the buffer", Shortened { left: (1000, true), ..near }),
             ("the last segment left 1 ms ago", Shortened { idle: micros(1000), ..near }),
             ("the ACK is more than 1 ms away", Shortened { oldest: micros(58_999), ..near }),
             (
@@ -187,13 +184,13 @@ mod tests {
                 Shortened { srtt: micros(600), oldest: micros(299), ..near },
             ),
         ] {
-            assert!(!other.waits(2000), "{why}");
+            assert!(!other.waits(2000, middle), "{why}");
         }
-        assert!(Shortened { left: (2000, false), ..near }.waits(2000));
+        assert!(!near.waits(2000, (1000, true)), "one segment is left of the buffer");
+        assert!(near.waits(2000, (2000, false)));
         // What cwnd lets go ends a buffer that gets no more, or one that may grow.
-        let full = Shortened { limit: 2000, ..near };
-        assert!(!Shortened { left: (2000, false), ..full }.waits(3000));
-        assert!(Shortened { left: (2000, true), ..full }.waits(3000));
+        let more = Shortened { limit: 2000, ..near };
+        assert!(!more.waits(3000, (2000, false)) && more.waits(3000, (2000, true)));
     }
 
     #[test]

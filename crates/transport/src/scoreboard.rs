@@ -22,7 +22,7 @@ pub(crate) const RETRANSMITTED_BY_TIMER: u8 = 16;
 pub(crate) const FIN: u8 = 32;
 /// A window probe: one byte beyond the peer's window.
 pub(crate) const PROBE: u8 = 128;
-/// A buffer that bears PSH ends with it: it is sent again with PSH.
+/// A buffer that bears PSH ends with it: its retransmission bears PSH too.
 pub(crate) const PUSHED: u8 = 64;
 
 /// One segment between `snd_una` and `snd_nxt`: 16 bytes, since there are as many as packets on the way.

@@ -44,6 +44,8 @@ pub(crate) struct SendBuffer {
     written: u64,
     /// `sk_sndbuf`.
     memory: u64,
+    /// The greatest cwnd that it was made for.
+    cwnd: u64,
     /// `pushed_seq`.
     pushed: u64,
     /// Bytes of a call that has paused.
@@ -93,8 +95,8 @@ impl SendBuffer {
         self.written
     }
 
-    /// The application writes, if it has something and is not waiting for memory, or finds some free: one call, or
-    /// as much of it as comes before a packet may leave. Returns whether it wrote.
+    /// The application writes, if it has something and finds memory free: one call, or as much of it as comes
+    /// before a packet may leave. Returns whether it wrote.
     pub(crate) fn write(&mut self, now: Standing) -> bool {
         if self.written >= now.goal {
             return false;
@@ -132,6 +134,14 @@ impl SendBuffer {
     fn expand(&mut self, now: Standing) {
         let segment = (now.mss + HEADERS).next_power_of_two() + SK_BUFF;
         self.memory = self.memory.max(now.windows * (now.cwnd / now.mss).max(INITIAL) * segment);
+        self.cwnd = self.cwnd.max(now.cwnd);
+    }
+
+    /// The application waits, and nothing that it waits for can have come: enough is unsent, and the memory is as
+    /// large as cwnd wants.
+    #[inline]
+    pub(crate) const fn waits(&self, nxt: u64, cwnd: u64) -> bool {
+        self.is_full && 2 * self.written.saturating_sub(nxt) >= UNSENT && cwnd <= self.cwnd
     }
 
     /// The application has more to write, and is not waiting for memory.
@@ -194,12 +204,12 @@ impl SendBuffer {
         (self.ends.front().map_or(0, |end| end.at.saturating_sub(nxt)), self.ends.len() < 2)
     }
 
-    /// A segment leaves that ends before `nxt`, `within` the packet before or not. Returns whether a buffer that
-    /// bears PSH ends there.
-    pub(crate) fn on_send(&mut self, nxt: u64, within: bool) -> bool {
-        match self.packets.back_mut().filter(|_| within) {
-            Some(end) => *end = nxt,
-            None => self.packets.push_back(nxt),
+    /// A segment leaves that ends before `nxt`, the last of its packet or not. Returns whether a buffer that bears
+    /// PSH ends there.
+    #[inline]
+    pub(crate) fn on_send(&mut self, nxt: u64, is_last: bool) -> bool {
+        if is_last {
+            self.packets.push_back(nxt);
         }
         let mut pushed = false;
         while let Some(end) = self.ends.front().copied().filter(|end| end.at <= nxt) {
@@ -242,7 +252,7 @@ mod tests {
         let mut buffer = SendBuffer::new(1);
         assert!(buffer.write(standing(1, 1, 65_160)) && buffer.goes_on());
         assert_eq!((buffer.written(), buffer.left(1)), (1 + 22 * MSS, (22 * MSS, true)));
-        buffer.on_send(1 + 10 * MSS, false);
+        buffer.on_send(1 + 10 * MSS, true);
         assert!(fill(&mut buffer, standing(1, 1 + 10 * MSS, 65_160)));
         assert_eq!((buffer.written(), buffer.left(1 + 10 * MSS)), (1 + 76 * MSS, (22 * MSS, false)));
     }
@@ -255,11 +265,11 @@ mod tests {
         assert_eq!((buffer.memory, buffer.written()), (87_040, 1 + 66 * MSS));
         assert_eq!(buffer.left(1), (22 * MSS, false));
         assert_eq!(buffer.left(1 + 10 * MSS), (12 * MSS, false));
-        assert!(!buffer.on_send(1 + 21 * MSS, false));
+        assert!(!buffer.on_send(1 + 21 * MSS, true));
         // Half of the window is behind the first buffer: PSH, as in `forced_push`. The last one ends the call.
-        assert!(!buffer.on_send(1 + 22 * MSS, false) && buffer.on_send(1 + 44 * MSS, false));
+        assert!(!buffer.on_send(1 + 22 * MSS, true) && buffer.on_send(1 + 44 * MSS, true));
         assert_eq!(buffer.left(1 + 44 * MSS), (22 * MSS, true));
-        assert!(buffer.on_send(1 + 66 * MSS, false));
+        assert!(buffer.on_send(1 + 66 * MSS, true));
         // BBR's memory holds three windows: a buffer more.
         let mut buffer = SendBuffer::new(1);
         fill(&mut buffer, Standing { windows: 3, ..standing(1, 1, 65_160) });
@@ -274,7 +284,7 @@ mod tests {
         let at = |una, sent| standing(1 + una * MSS, 1 + sent * MSS, 300_000);
         assert!(fill(&mut buffer, standing(1, 1, 65_160)));
         for sent in [10, 20, 32, 42] {
-            buffer.on_send(1 + sent * MSS, false);
+            buffer.on_send(1 + sent * MSS, true);
         }
         let before = buffer.written();
         assert!(!buffer.write(at(28, 42)));
@@ -282,7 +292,7 @@ mod tests {
         assert_eq!(buffer.memory, 87_040);
         // The last buffer takes what is missing to 45 segments, then a new one begins.
         assert_eq!(buffer.written(), before + (45 - 22) * MSS);
-        buffer.on_send(1 + 46 * MSS, false);
+        buffer.on_send(1 + 46 * MSS, true);
         let roomy = Standing { cwnd: 40 * MSS, ..at(29, 46) };
         assert!(buffer.write(roomy) && buffer.memory == 2 * 40 * 4352);
     }
@@ -295,9 +305,9 @@ mod tests {
         assert!(fill(&mut buffer, now));
         assert_eq!(buffer.written(), 1 + 3 * 45 * MSS);
         let later = |sent| standing(1 + sent * MSS, 1 + sent * MSS, 300_000);
-        buffer.on_send(1 + 89 * MSS, false);
+        buffer.on_send(1 + 89 * MSS, true);
         assert!(!buffer.write(later(89)));
-        buffer.on_send(1 + 90 * MSS, false);
+        buffer.on_send(1 + 90 * MSS, true);
         assert!(buffer.write(later(90)));
     }
 
@@ -309,7 +319,7 @@ mod tests {
         assert!(buffer.write(small(1001)) && !buffer.write(small(1001)));
         assert!(buffer.write(small(2001)));
         assert_eq!(buffer.left(1), (2000, true));
-        assert!(!buffer.on_send(1001, false) && buffer.on_send(2001, false));
+        assert!(!buffer.on_send(1001, true) && buffer.on_send(2001, true));
         assert_eq!(buffer.left(2001), (0, true));
     }
 }

@@ -30,16 +30,6 @@ impl Sender {
         if self.may_write && self.buffer.is_none() {
             self.application_writes();
         }
-        loop {
-            let next = self.next_segment(now);
-            // As Linux's `tcp_check_space`: after what the ACK let go.
-            if next.is_some() || !self.may_write || !self.application_writes() {
-                return next;
-            }
-        }
-    }
-
-    fn next_segment(&mut self, now: Time) -> Option<Segment> {
         self.paced_until = Time::MAX;
         match self.connection {
             Connection::Established => {}
@@ -56,7 +46,7 @@ impl Sender {
         }
         let Some(choice) = self.choose(now) else {
             self.end_packets();
-            return None;
+            return self.written_next(now);
         };
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
             // What is retransmitted is a packet of its own, and waits for the pacer.
@@ -67,7 +57,7 @@ impl Sender {
             if self.room() < self.usable_window() {
                 self.record_usage(true);
             }
-            return None;
+            return self.written_next(now);
         }
         let rate = self.pacing_rate();
         if rate.is_some() && !self.is_within_packet(choice) {
@@ -77,7 +67,7 @@ impl Sender {
                 if matches!(choice, Choice::New(_)) && self.fills_cwnd_with_paced(rate) {
                     self.record_usage(true);
                 }
-                return None;
+                return self.written_next(now);
             }
         }
         // After the pacer's test: a retransmission that the pacer holds back stays due.
@@ -135,11 +125,25 @@ impl Sender {
         is_full
     }
 
+    /// The next segment of what the application writes, now that nothing else may go (`tcp_check_space`).
+    #[inline]
+    fn written_next(&mut self, now: Time) -> Option<Segment> {
+        if self.may_write && self.application_writes() { self.poll_transmit(now) } else { None }
+    }
+
     /// Asks the application to write into the socket's buffer, once. Returns whether it did.
+    #[inline]
     fn application_writes(&mut self) -> bool {
-        if self.connection != Connection::Established {
+        let (nxt, cwnd) = (self.board.nxt(), self.tcp.cwnd);
+        let waits = self.buffer.as_ref().is_some_and(|buffer| buffer.waits(nxt, cwnd));
+        if waits || self.connection != Connection::Established {
+            self.may_write &= !waits;
             return false;
         }
+        self.write_into_buffer()
+    }
+
+    fn write_into_buffer(&mut self) -> bool {
         self.may_write = false;
         let standing = self.standing();
         let (nxt, in_flight) = (standing.nxt, standing.in_flight);
@@ -429,7 +433,7 @@ impl Sender {
             within = self.offload.is_within();
             pushed = self.ends_packet(in_flight);
             if let Some(buffer) = &mut self.buffer {
-                kept = buffer.on_send(offset + u64::from(len), within);
+                kept = buffer.on_send(offset + u64::from(len), !self.offload.is_within());
                 pushed |= kept;
             }
         }
@@ -454,7 +458,10 @@ impl Sender {
         }
         self.board.push(sent, len + u32::from(fin));
         self.record_transmission(now, offset, len + u32::from(fin));
-        if self.buffer.is_some() && !self.offload.is_within() {
+        if !self.offload.is_within()
+            && let Some(buffer) = &self.buffer
+            && !buffer.waits(self.board.nxt(), self.tcp.cwnd)
+        {
             let standing = self.standing();
             if let Some(buffer) = &mut self.buffer {
                 self.may_write |= buffer.check(standing);
@@ -508,14 +515,14 @@ impl Sender {
             limit: self.room().min(self.usable_window()),
             window: self.tcp.cwnd.min(self.tcp.peer_window),
             mss,
-            left: self.left_of_buffer(),
             // A paced packet's own time is no pause.
             idle: now.saturating_since(self.last_data_at.max(self.pacer.departure())),
             srtt: self.tcp.srtt,
             oldest: now.saturating_since(front.sent_at),
         };
         // The packet's segments last: they need divisions, and mostly nothing waits.
-        shortened.may_wait() && shortened.waits(self.segments_of_packet(in_flight) * mss)
+        shortened.may_wait()
+            && shortened.waits(self.segments_of_packet(in_flight) * mss, self.left_of_buffer())
     }
 
     /// Bytes to the end of the buffer, and whether it is the last one.
