@@ -506,7 +506,7 @@ def test_programs_inherit_no_descriptor(command: Command, tmp_path: Path) -> Non
 
 
 @on_kernel
-@pytest.mark.skipif(shutil.which("iperf3") is None, reason="no iperf3")
+@pytest.mark.skipif(not (shutil.which("iperf3") and shutil.which("ping")), reason="no iperf3, or no ping")
 @side_by_side
 def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
     (tmp_path / "link.toml").write_text(text())

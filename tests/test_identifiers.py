@@ -44,7 +44,7 @@ OTHER_BEGINNINGS = (
 )
 OTHER_NAMES = {
     "TraceConnect", "last_data_recv", "snd_mss", "prague_reno", "pu_exposed",
-    "is_ack_delayed", "scaling_ratio", "old_ack",  # Linux
+    "is_ack_delayed", "scaling_ratio", "old_ack", "per_mss", "pushed_seq", "sndbuf_expand",  # Linux
     "local_rt_repair", "suppress_reply",  # ns-2's AODV
     "update_base_delay", "update_current_delay",  # RFC 6817
     "c_protection_wc", "control_law",  # RFC 9332 and 8289

@@ -448,7 +448,7 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
     lines = capsys.readouterr().out.splitlines()
     start = next(index for index, line in enumerate(lines) if line.startswith("t-f1: "))
     assert len([line for line in lines[start:] if line.strip() and not line.startswith("report:")]) <= 5
-    head = next(index for index, line in enumerate(lines) if line.startswith("claim"))
+    head = next(index for index, line in enumerate(lines) if line.startswith("in the paper"))
     assert max(len(line.rstrip()) for line in lines[head:start]) <= 100
 
 
