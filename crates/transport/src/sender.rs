@@ -155,9 +155,9 @@ pub struct Sender {
     /// The persist timer runs because the peer is unreachable, not because its window is closed.
     unreachable: bool,
     probe_due: bool,
-    /// An ACK came, or data, since the application was last asked to write into `buffer`.
+    /// An ACK came, or data, since the application was last asked to write into send buffer.
     may_write: bool,
-    /// The application writes into a `buffer`.
+    /// The application writes into a send buffer.
     has_buffer: bool,
 
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
@@ -167,8 +167,6 @@ pub struct Sender {
     rare: Option<Box<Rare>>,
     /// Where RACK is set.
     rack: Option<Box<Rack>>,
-    /// A socket's of Linux, once connected.
-    buffer: Option<Box<SendBuffer>>,
     stats: SenderStats,
 
     // What belongs to the handshake and to losses.
@@ -262,7 +260,6 @@ impl Sender {
             probe_due: false,
             may_write: false,
             has_buffer,
-            buffer: None,
         }
     }
 
@@ -310,7 +307,7 @@ impl Sender {
         if self.saturated && !on {
             // A saturated sender sends beyond `data_end`: what was sent counts as written, and a socket sends
             // what it has taken.
-            let taken = self.buffer.as_ref().map_or(1, |buffer| buffer.written());
+            let taken = self.buffer().map_or(1, |buffer| buffer.written());
             self.data_end = self.data_end.max(self.board.nxt()).max(taken);
         }
         self.saturated = on && !self.fin_queued;
@@ -405,6 +402,12 @@ impl Sender {
     /// What was counted.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
+    }
+
+    /// What the application has written, where a socket of Linux keeps it.
+    #[inline]
+    fn buffer(&self) -> Option<&SendBuffer> {
+        self.rare.as_ref()?.buffer.as_deref()
     }
 
     /// The settings.

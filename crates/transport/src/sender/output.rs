@@ -27,7 +27,7 @@ enum Choice {
 impl Sender {
     /// The next segment to send, if one may go now. Asked until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.may_write && self.buffer.is_none() {
+        if self.may_write && self.buffer().is_none() {
             self.application_writes();
         }
         self.paced_until = Time::MAX;
@@ -135,7 +135,7 @@ impl Sender {
     #[inline]
     fn application_writes(&mut self) -> bool {
         let (nxt, cwnd) = (self.board.nxt(), self.tcp.cwnd);
-        let waits = self.buffer.as_ref().is_some_and(|buffer| buffer.waits(nxt, cwnd));
+        let waits = self.buffer().is_some_and(|buffer| buffer.waits(nxt, cwnd));
         if waits || self.connection != Connection::Established {
             self.may_write &= !waits;
             return false;
@@ -147,7 +147,8 @@ impl Sender {
         self.may_write = false;
         let standing = self.standing();
         let (nxt, in_flight) = (standing.nxt, standing.in_flight);
-        let buffer = self.buffer.get_or_insert_with(|| Box::new(SendBuffer::new(nxt)));
+        let rare = self.rare.get_or_insert_default();
+        let buffer = rare.buffer.get_or_insert_with(|| Box::new(SendBuffer::new(nxt)));
         let waiting = buffer.written().saturating_sub(nxt);
         let wrote = buffer.write(standing);
         self.may_write = wrote && buffer.goes_on();
@@ -173,7 +174,7 @@ impl Sender {
 
     /// Offset after what the application has written.
     fn written(&self) -> u64 {
-        match &self.buffer {
+        match self.buffer() {
             Some(buffer) => buffer.written(),
             None if self.saturated => u64::MAX,
             None => self.data_end,
@@ -311,7 +312,7 @@ impl Sender {
         let nxt = self.board.nxt();
         let available = self.written().saturating_sub(nxt);
         if available == 0 {
-            if self.buffer.is_some() && self.has_data() {
+            if self.buffer().is_some() && self.has_data() {
                 return None;
             }
             if self.fin_queued {
@@ -432,7 +433,7 @@ impl Sender {
         if self.config.segmentation_offload {
             within = self.offload.is_within();
             pushed = self.ends_packet(in_flight);
-            if let Some(buffer) = &mut self.buffer {
+            if let Some(buffer) = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut()) {
                 kept = buffer.on_send(offset + u64::from(len), !self.offload.is_within());
                 pushed |= kept;
             }
@@ -459,11 +460,11 @@ impl Sender {
         self.board.push(sent, len + u32::from(fin));
         self.record_transmission(now, offset, len + u32::from(fin));
         if !self.offload.is_within()
-            && let Some(buffer) = &self.buffer
+            && let Some(buffer) = self.buffer()
             && !buffer.waits(self.board.nxt(), self.tcp.cwnd)
         {
             let standing = self.standing();
-            if let Some(buffer) = &mut self.buffer {
+            if let Some(buffer) = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut()) {
                 self.may_write |= buffer.check(standing);
             }
         }
@@ -528,7 +529,7 @@ impl Sender {
     /// Bytes to the end of the buffer, and whether it is the last one.
     fn left_of_buffer(&self) -> (u64, bool) {
         let nxt = self.board.nxt();
-        match &self.buffer {
+        match self.buffer() {
             Some(buffer) => buffer.left(nxt),
             // One after the other, all full.
             None => {

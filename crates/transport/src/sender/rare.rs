@@ -5,6 +5,7 @@ use crate::SeqNumber;
 use crate::offload::Again;
 use crate::prr::Prr;
 use crate::rack::Tlp;
+use crate::send_buffer::SendBuffer;
 use crate::spurious::SpuriousCounter;
 use crate::undo::Undo;
 use cogtcp_units::{Rate, Time};
@@ -45,6 +46,8 @@ pub(super) struct Rare {
     pub(super) probed_to: u64,
     /// The packet under retransmission.
     pub(super) again: Option<Box<Again>>,
+    /// A socket's of Linux, once connected.
+    pub(super) buffer: Option<Box<SendBuffer>>,
 }
 
 impl Rare {
