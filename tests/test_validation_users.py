@@ -6,9 +6,10 @@ import random
 
 import pytest
 
+from cogtcp._spans import merged
 from cogtcp.kernel.validation.families.addresses import ArpUnanswered, resolutions
 from cogtcp.kernel.validation.families.mobile_users import a3_moves, drx_wait, handover_waits
-from cogtcp.kernel.validation.families.released import ReleasedFrames, merged, replayed
+from cogtcp.kernel.validation.families.released import ReleasedFrames, replayed
 
 
 def test_drx_by_hand() -> None:
@@ -17,7 +18,7 @@ def test_drx_by_hand() -> None:
     assert drx_wait([5], timers) == 0
     assert drx_wait([5, 25], timers) == 0
     assert drx_wait([5, 26], timers) == (100 - 26) / 2
-    # Each grant starts the timer anew: 26 to 45.
+    # Each grant restarts the timer: 26 to 45.
     assert drx_wait([5, 25, 45, 66], timers) == (100 - 66) / 4
     # The short cycle is used for 40 subframes from 26 on: on-durations begin at 40 and 60.
     short = {**timers, "short": 20, "short_cycles": 2}

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import CogtcpError, UsageError
+from cogtcp._spans import merged
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,7 +217,7 @@ def _csv(
     order = sorted(range(len(bands)), key=lambda k: bands[k])
     rows: list[tuple[float, int, int]] = []
     for channel, place in enumerate(order, start=1):
-        busy = _merged([(start, stop) for start, stop, k in spans if k == place])
+        busy = merged([(start, stop) for start, stop, k in spans if k == place])
         if busy[0][0] > 0:
             rows.append((0.0, channel, 0))
         for start, stop in busy:
@@ -238,14 +239,3 @@ def _same(one: tuple[float, float], other: tuple[float, float]) -> bool:
         return one == other
     both = min(one[1], other[1]) - max(one[0], other[0])
     return both >= _OVERLAP * min(one[1] - one[0], other[1] - other[0])
-
-
-def _merged(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return spans in the order of time, those that touch or overlap as one."""
-    found: list[tuple[float, float]] = []
-    for start, stop in sorted(spans):
-        if found and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], stop))
-        else:
-            found.append((start, stop))
-    return found

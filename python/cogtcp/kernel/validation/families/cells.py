@@ -199,43 +199,60 @@ def _goodputs(
     is_up: bool = False,
 ) -> list[float]:
     """Run saturated datagrams in a cell; return each user's goodput, bit/s."""
-    wire = {"name": "wire", "from": "server", "to": "base", "rate": "100 Gbit/s", "delay": "1 us"}
     names = [f"user-{number}" for number in range(users)]
-    air = {"from": "base", "rate": "10 Mbit/s", "delay": "1 us", "queue": "5000 packets"}
-    links = [
-        {**wire, "queue": "100000 packets"},
-        *({"name": f"air-{name}", "to": name, **air} for name in names),
-    ]
-    radio = {
-        "name": "cell",
-        "links": [f"air-{name}" for name in names],
-        "cr": {
-            "access": "scheduled",
-            "detector": "perfect",
-            "sensing_time": "1 us",
-            "transmission_time": "1000 s",
-            "cell": dict(cell),
-        },
-    }
     rate = {"constant": f"{offered_bps / users:.0f} bit/s"}
-    end = seconds + 0.5
-    data = {
-        "name": "cell",
-        "run": {"duration": f"{end} s", "warmup": "500 ms"},
-        "topology": {"graph": {"nodes": ["server", "base", *names], "links": links}},
-        "spectrum": {"channels": {"uniform": "100 Mbit/s"}, "pu": "none"},
-        "radio": [radio],
-        # A scenario has a flow: this one comes when all is over.
-        "flow": [{"from": "server", "to": names[0], "transport": "newreno", "start": f"{end - 0.001} s"}],
-        "udp": [
-            {
-                "from": name if is_up else "server",
-                "to": "server" if is_up else name,
-                "size": f"{_PAYLOAD} B",
-                "pattern": rate,
-            }
-            for name in names
-        ],
-    }
+    udp = [
+        {
+            "from": name if is_up else "server",
+            "to": "server" if is_up else name,
+            "size": f"{_PAYLOAD} B",
+            "pattern": rate,
+        }
+        for name in names
+    ]
+    data = one_cell(cell, names, seconds + 0.5, udp)
+    data["run"]["warmup"] = "500 ms"
     rows = run(Scenario.from_dict(data), seed, "summary").rows("datagrams")
     return [float(row["goodput_bps"]) for row in rows]
+
+
+def one_cell(
+    cell: Mapping[str, Any],
+    users: Sequence[str],
+    seconds: float,
+    udp: Sequence[Mapping[str, Any]],
+    *,
+    queue: str = "5000 packets",
+) -> dict[str, Any]:
+    """Return the scenario of a server, a base station and its users.
+
+    Args:
+        cell: The settings of the cell.
+        users: Their names; the link to `NAME` is `air-NAME`.
+        seconds: Of the run.
+        udp: The datagrams.
+        queue: Of each link to a user.
+    """
+    wire = {"name": "wire", "from": "server", "to": "base", "rate": "100 Gbit/s", "delay": "1 us"}
+    air = {"from": "base", "rate": "10 Mbit/s", "delay": "1 us", "queue": queue}
+    links = [
+        {**wire, "queue": "100000 packets"},
+        *({"name": f"air-{name}", "to": name, **air} for name in users),
+    ]
+    radio = {
+        "access": "scheduled",
+        "detector": "perfect",
+        "sensing_time": "1 us",
+        "transmission_time": "1000 s",
+        "cell": dict(cell),
+    }
+    return {
+        "name": "cell",
+        "run": {"duration": f"{seconds} s"},
+        "topology": {"graph": {"nodes": ["server", "base", *users], "links": links}},
+        "spectrum": {"channels": {"uniform": "100 Mbit/s"}, "pu": "none"},
+        "radio": [{"name": "cell", "links": [f"air-{name}" for name in users], "cr": radio}],
+        # A scenario has a flow: this one comes when all is over.
+        "flow": [{"from": "server", "to": users[0], "transport": "newreno", "start": f"{seconds - 0.001} s"}],
+        "udp": list(udp),
+    }

@@ -8,6 +8,7 @@ import math
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cogtcp.kernel.validation.families.cells import one_cell
 from cogtcp.kernel.validation.families.family import Family, logarithmic
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
@@ -37,7 +38,7 @@ def drx_wait(arrivals: Sequence[int], drawn: Mapping[str, Any]) -> float:
     """Return the mean subframes that packets wait for a user that sleeps (TS 36.321 section 5.7).
 
     The timers run subframe by subframe. The user is active while onDurationTimer or
-    drx-InactivityTimer runs. All that waits then is granted. Each grant starts drx-InactivityTimer anew: it
+    drx-InactivityTimer runs. All that waits then is granted. Each grant restarts drx-InactivityTimer, which
     counts the subframes after the grant's (section 3.1). When it expires the short cycle is used until
     drxShortCycleTimer expires, and else the long cycle. An on-duration starts with each cycle that is used.
 
@@ -136,7 +137,7 @@ def handover_waits(
     Args:
         moves: The slots in which the user has no station any more.
         interruption: For how many slots it has none.
-        arrivals: Packets that come during each slot before the one that can carry them.
+        arrivals: For each slot, the packets that come during the slot before: this one can carry them.
         carried: Most packets of a slot.
         forwarded: Whether the source forwards what waits.
     """
@@ -251,7 +252,7 @@ class Handovers(Family):
             "interruption": f"{drawn['interruption']} ms",
             "offset": f"{drawn['offset']} dB",
             "time_to_trigger": f"{drawn['trigger']} ms",
-            "tracks": [{"link": "air-0", "points": points}],
+            "tracks": [{"link": "air-user", "points": points}],
         }
         offered = [round(drawn["load"] * _lone_bps())]
         (moving,) = _run({**_CELL, "handover": handover}, offered, _PAYLOAD, _SECONDS).rows("datagrams")
@@ -277,29 +278,14 @@ def _lone_bps() -> float:
 
 def _run(cell: Mapping[str, Any], rates: Sequence[int], payload: int, seconds: int) -> Result:
     """Run datagrams of the rates, in bit/s of payload, to one user of a cell."""
-    wire = {"name": "wire", "from": "server", "to": "base", "rate": "100 Gbit/s", "delay": "1 us"}
-    air = {"name": "air-0", "from": "base", "to": "user", "rate": "10 Mbit/s", "delay": "1 us"}
-    radio = {
-        "access": "scheduled",
-        "detector": "perfect",
-        "sensing_time": "1 us",
-        "transmission_time": "1000 s",
-        "cell": dict(cell),
-    }
-    ends = {"from": "server", "to": "user"}
-    data = {
-        "name": "cell",
-        "run": {"duration": f"{seconds} s"},
-        "topology": {
-            "graph": {
-                "nodes": ["server", "base", "user"],
-                "links": [{**wire, "queue": "100000 packets"}, {**air, "queue": "100000 packets"}],
-            }
-        },
-        "spectrum": {"channels": {"uniform": "100 Mbit/s"}, "pu": "none"},
-        "radio": [{"name": "cell", "links": ["air-0"], "cr": radio}],
-        # A scenario has a flow: this one comes when all is over.
-        "flow": [{**ends, "transport": "newreno", "start": f"{seconds - 0.001} s"}],
-        "udp": [{**ends, "size": f"{payload} B", "pattern": {"constant": f"{rate} bit/s"}} for rate in rates],
-    }
+    udp = [
+        {
+            "from": "server",
+            "to": "user",
+            "size": f"{payload} B",
+            "pattern": {"constant": f"{rate} bit/s"},
+        }
+        for rate in rates
+    ]
+    data = one_cell(cell, ["user"], seconds, udp, queue="100000 packets")
     return run(Scenario.from_dict(data), 1, "summary")

@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cogtcp._spans import merged
 from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
 from cogtcp.kernel.validation.families.spectrum_users import radio_alone
 from cogtcp.model.result import run
@@ -23,22 +24,12 @@ if TYPE_CHECKING:
 _MISSED = 0.1
 #: Silence of a switch, s.
 _SWITCH = 0.001
-#: Where the radio is, m.
+#: Where the radio is, m; its receiver is there too.
 _PLACE = (450.0, 500.0)
+_POSITIONS = [[f"{place} m" for place in _PLACE]] * 2
 _SECONDS = 3000
 #: Replays of a run: their mean hardly varies.
 _REPLAYS = 20
-
-
-def merged(spans: Spans) -> list[tuple[float, float]]:
-    """Return the spans in which any of the spans holds."""
-    found: list[tuple[float, float]] = []
-    for begin, end in sorted(spans):
-        if found and begin <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]))
-        else:
-            found.append((begin, end))
-    return found
 
 
 def replayed(
@@ -126,7 +117,7 @@ class ReleasedUsers(Family):
             "sensing_time": f"{drawn['sensing']} s",
             "transmission_time": f"{drawn['transmission']} s",
             "switching_delay": f"{_SWITCH} s",
-            "positions": [[f"{place} m" for place in _PLACE]] * 2,
+            "positions": _POSITIONS,
         }
         data = radio_alone(_SECONDS, 1, {}, radio)
         rates = [0.0] * (drawn["channels"] + 1)
@@ -172,7 +163,7 @@ class ReleasedFrames(Family):
             "channel": 1,
             "sensing_time": "1 ms",
             "transmission_time": "1 s",
-            "positions": [[f"{place} m" for place in _PLACE]] * 2,
+            "positions": _POSITIONS,
             # Windows that do not grow: more exchanges, and no other share.
             "mac": {"rts_threshold": "0 B" if drawn["rts"] else "3 kB", "cw_max": 31},
         }
