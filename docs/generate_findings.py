@@ -110,7 +110,7 @@ class Data:
         return mean, low, high
 
     def stack_seeds(self, study: str) -> int:
-        """Return, by study, the number of seeds of each stack at the base setting."""
+        """Return the number of seeds with which each stack of a study ran at the base setting."""
         found = self.stacks[study]
         assert found is not None
         first, last = found["seeds"]

@@ -309,7 +309,7 @@ def _send(control: str, seconds: float, port: int) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def leave(number: int, frame: object) -> None:
-        # A reset is sent once, and a full queue may lose it. A FIN is sent again until it is acknowledged.
+        # A reset is sent once, and a full queue may lose it. A FIN is retransmitted until it is acknowledged.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 0, 0))
         sys.exit()
 

@@ -21,7 +21,7 @@ use cogtcp_units::{Duration, Rate, Time};
 /// `sk_pacing_shift`.
 const SHIFT: u32 = 10;
 /// `sk_gso_max_size`.
-const LARGEST: u64 = 65_536;
+pub(crate) const LARGEST: u64 = 65_536;
 /// The next ACK is waited for that long at most, and as long after the last segment.
 const WAIT: Duration = Duration::from_millis(1);
 /// `tcp_tso_win_divisor`: where that part of the window is free, nothing waits.
@@ -114,8 +114,7 @@ impl Shortened {
         self.limit < self.window / WINDOW_PARTS && self.idle < WAIT && expected <= WAIT.min(self.srtt / 2)
     }
 
-    /// `tcp_tso_should_defer`, where a full packet has `full` bytes, and so many are left of the buffer, which is
-    /// the last one, that may still grow, or not.
+    /// `tcp_tso_should_defer`. A full packet has `full` bytes, the buffer `left` bytes; the last buffer may grow.
     pub(crate) fn waits(&self, full: u64, (left, is_last): (u64, bool)) -> bool {
         if !self.may_wait() || self.limit >= full {
             return false;

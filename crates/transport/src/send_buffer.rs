@@ -15,14 +15,17 @@
 //! an ACK early. Each packet that leaves is a buffer of its own until it is acknowledged. Departure: what SACK
 //! reports is not merged into fewer buffers. The option is what the sockets of `cogtcp emulate` set.
 
+use crate::offload;
 use std::collections::VecDeque;
 
-/// `sk_gso_max_size` less the headers: what a buffer takes, whatever the window.
-pub(crate) const LARGEST: u64 = 65_215;
-/// Bytes that the application gives in a call. Linux's own tools: 64 KiB, 128 KiB.
+/// `MAX_TCP_HEADER` of kernels with wireless drivers and tunnels.
+const MAX_HEADER: u64 = 320;
+/// What a buffer takes, whatever the window (`sk_setup_caps`).
+const LARGEST: u64 = offload::LARGEST - MAX_HEADER - 1;
+/// Bytes that the application gives in a call, as `cogtcp emulate` does.
 const CALL: u64 = 65_536;
 /// `per_mss` of `tcp_sndbuf_expand` beyond the segment: timestamps, headers, `skb_shared_info`; and `sk_buff`.
-const HEADERS: u64 = 12 + 320 + 320;
+const HEADERS: u64 = 12 + MAX_HEADER + 320;
 const SK_BUFF: u64 = 256;
 /// Memory of a buffer without data (`SKB_TRUESIZE`).
 const EMPTY: u64 = 960;
@@ -77,9 +80,19 @@ pub(crate) struct Standing {
     pub(crate) goal: u64,
 }
 
+/// Bytes of a full buffer, whatever the window.
+pub(crate) fn full_buffer(mss: u64) -> u64 {
+    whole_segments(LARGEST, mss)
+}
+
+/// As many segments as fit, one at least.
+fn whole_segments(bytes: u64, mss: u64) -> u64 {
+    (bytes / mss).max(1) * mss
+}
+
 impl Standing {
     /// cwnd lets a segment go.
-    const fn has_room(&self) -> bool {
+    pub(crate) const fn has_room(&self) -> bool {
         self.in_flight + self.mss <= self.cwnd
     }
 }
@@ -153,7 +166,7 @@ impl SendBuffer {
     /// first one (`tcp_push_one`) or bears PSH.
     fn call(&mut self, now: Standing) {
         let largest = if now.window > SMALL_WINDOW { LARGEST.min(now.window / 2) } else { LARGEST };
-        let goal = (largest / now.mss).max(1) * now.mss;
+        let goal = whole_segments(largest, now.mss);
         let mut is_first = self.rest == 0;
         if is_first {
             self.rest = CALL.min(now.goal - self.written);

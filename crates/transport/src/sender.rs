@@ -155,7 +155,7 @@ pub struct Sender {
     /// The persist timer runs because the peer is unreachable, not because its window is closed.
     unreachable: bool,
     probe_due: bool,
-    /// An ACK came, or data, since the application was last asked to write into send buffer.
+    /// An ACK came, or data, since the application was last asked to write into the send buffer.
     may_write: bool,
     /// The application writes into a send buffer.
     has_buffer: bool,

@@ -119,6 +119,7 @@ impl PrimaryUsers {
         self.power_of_users(place, channel, from, until, least)
     }
 
+    /// Power in W of the users, where one may be ON in [from, until).
     fn power_of_users(
         &mut self,
         place: Position,

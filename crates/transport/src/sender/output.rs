@@ -5,7 +5,7 @@ use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
 use crate::offload::{Shortened, queue_of_socket, segments};
 use crate::scoreboard::{FIN, PROBE, PUSHED};
-use crate::send_buffer::{LARGEST, SendBuffer, Standing};
+use crate::send_buffer::{SendBuffer, Standing, full_buffer};
 use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TimeoutRules, TransportEvent};
 use cogtcp_units::{Rate, Time};
 
@@ -146,15 +146,15 @@ impl Sender {
     fn write_into_buffer(&mut self) -> bool {
         self.may_write = false;
         let standing = self.standing();
-        let (nxt, in_flight) = (standing.nxt, standing.in_flight);
+        let nxt = standing.nxt;
         let rare = self.rare.get_or_insert_default();
         let buffer = rare.buffer.get_or_insert_with(|| Box::new(SendBuffer::new(nxt)));
         let waiting = buffer.written().saturating_sub(nxt);
         let wrote = buffer.write(standing);
         self.may_write = wrote && buffer.goes_on();
-        if wrote && waiting < self.tcp.mss && in_flight + self.tcp.mss <= self.tcp.cwnd {
+        if wrote && waiting < standing.mss && standing.has_room() {
             // It came late (`tcp_rate_check_app_limited`).
-            self.rate.set_app_limited(in_flight);
+            self.rate.set_app_limited(standing.in_flight);
         }
         wrote
     }
@@ -533,7 +533,7 @@ impl Sender {
             Some(buffer) => buffer.left(nxt),
             // One after the other, all full.
             None => {
-                let full = (LARGEST / self.tcp.mss).max(1) * self.tcp.mss;
+                let full = full_buffer(self.tcp.mss);
                 (full - nxt.saturating_sub(1) % full, false)
             }
         }
