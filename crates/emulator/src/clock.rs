@@ -7,6 +7,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Of TCP's timestamps, in nanoseconds.
 const TICK: u64 = 1_000_000;
+/// The span of the coarsest level of a timer wheel that matters here, 2^15 ticks of 4 ms.
+const WHEEL_SPAN: u64 = (1 << 15) * 4 * TICK;
+/// When a wheel reads a multiple of that first: it begins 300 s before its overflow (`INITIAL_JIFFIES`).
+const WHEEL_START: u64 = 300_000 * TICK % WHEEL_SPAN;
 
 /// The clock of a run.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,14 @@ impl Clock {
     /// a tick too, and so both round alike.
     pub(crate) fn start() -> Self {
         let start = sys::monotonic_nanos().next_multiple_of(TICK);
+        sys::sleep_until(start);
+        Self { start }
+    }
+
+    /// In virtual time: a run that starts when the clock of the kernel's timer wheel reads 0, but for multiples of what
+    /// tells its timers apart, at 1000 or 250 ticks a second. So the simulator knows when the kernel's timers fire.
+    pub(crate) fn start_with_wheel() -> Self {
+        let start = sys::monotonic_nanos().saturating_sub(WHEEL_START).next_multiple_of(WHEEL_SPAN) + WHEEL_START;
         sys::sleep_until(start);
         Self { start }
     }

@@ -360,7 +360,7 @@ impl<'a> Staged<'a> {
         let raise = stop.try_clone().tried("a descriptor cannot be duplicated")?;
 
         // Only now: to build the network takes time that is none of the run.
-        let clock = Clock::start();
+        let clock = if self.options.is_virtual { Clock::start_with_wheel() } else { Clock::start() };
         let mut observer = Observer::new(
             (exits, plan.routes.hosts().to_vec()),
             plan.ports(),

@@ -26,11 +26,11 @@ pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> 
         }
         let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
         let tick = tcp.sender.timers.timer_tick;
-        if !tick.is_zero() && tcp.sender.timers.timer_phase.is_zero() {
+        if !tick.is_zero() && tcp.sender.timers.timer_phase.is_none() {
             let mut stream =
                 RandomStream::new(seed, &format!("timers/{}", experiment.network.nodes[flow.from]), 0);
             let phase = stream.uniform_duration(Duration::ZERO, tick * PHASES);
-            Arc::make_mut(&mut tcp.sender).timers.timer_phase = phase;
+            Arc::make_mut(&mut tcp.sender).timers.timer_phase = Some(phase);
         }
     }
     Cow::Owned(experiment)
@@ -38,6 +38,7 @@ pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> 
 
 /// Whether `flow` has a start or timers that a seed is to draw.
 fn draws(flow: &FlowSpec) -> bool {
-    let ticks = matches!(&flow.protocol, Protocol::Tcp(tcp) if !tcp.sender.timers.timer_tick.is_zero());
+    let ticks = matches!(&flow.protocol, Protocol::Tcp(tcp)
+        if !tcp.sender.timers.timer_tick.is_zero() && tcp.sender.timers.timer_phase.is_none());
     ticks || !flow.start_jitter.is_zero()
 }

@@ -55,6 +55,7 @@ fn every_setting_arrives() {
         heeds_shrinking = false
         window_validation = false
         user_timeout = "5 min"
+        timer_phase = "7 s"
         time_wait = "1 s"
         delayed_ack = "off"
         ack_every = "3 segments"
@@ -101,7 +102,7 @@ fn every_setting_arrives() {
         timers: Timers {
             timeout_rules: TimeoutRules::Linux,
             timer_tick: Duration::from_millis(4),
-            timer_phase: Duration::ZERO,
+            timer_phase: Some(Duration::from_secs(7)),
             timestamp_tick: Duration::from_millis(2),
             initial_rto: Duration::from_secs(3),
             min_rto: Duration::from_millis(200),

@@ -249,10 +249,9 @@ settings! {
         /// Time in TIME-WAIT after the close.
         // Twice the MSL of RFC 9293 section 3.4.2.
         time_wait: Duration = Duration::from_secs(240);
-    } and {
-        /// What the clock of the timer wheel reads when time begins: a host's ticks, and the coarser ones of
-        /// its wheel, fall anywhere.
-        timer_phase: Duration = Duration::ZERO;
+        /// What the clock of the timer wheel reads when time begins; without it: drawn for each host.
+        // A host's ticks, and the coarser ones of its wheel, fall anywhere.
+        timer_phase: Option<Duration> as Duration = None;
     }
 
     /// Settings of a [`crate::Sender`]. The defaults are what the RFCs recommend.
@@ -326,7 +325,7 @@ settings! {
     // The order of a scenario's canonical TOML, from which its hash is made.
     [mss as "segment_size", initial_window, initial_ssthresh, max_window, algorithm as "recovery",
     newreno_variant, full_ack_window, fast_retransmit_guard, dup_thresh, limited_transmit, f_rto, eifel,
-    d_sack_undo, timeout_rules, timer_tick, prr, prr_rules, rack, tlp, max_ack_delay, ecn, timestamps, paws,
+    d_sack_undo, timeout_rules, timer_tick, timer_phase, prr, prr_rules, rack, tlp, max_ack_delay, ecn, timestamps, paws,
     timestamp_tick, window_scaling, initial_rto, min_rto, min_rto_above_srtt, segmentation_offload, max_rto,
     hold_ssthresh, keep_syn_backoff, restart_on_retransmit, clock_granularity, rtt_sampling,
     restart_after_idle, paced_resume, heeds_shrinking, window_validation, user_timeout, time_wait,

@@ -88,6 +88,8 @@ struct LinuxAcks {
     /// When the application reads, after all that arrives at one instant, where its reading sends an ACK.
     reads_at: Time,
     is_ack_due_when_read: bool,
+    /// Less than half of the room for data is left: working out a window ends quick ACKs.
+    is_short: bool,
 }
 
 impl Default for LinuxAcks {
@@ -98,6 +100,7 @@ impl Default for LinuxAcks {
             burst: Burst::default(),
             reads_at: Time::MAX,
             is_ack_due_when_read: false,
+            is_short: false,
         }
     }
 }
@@ -106,6 +109,13 @@ impl LinuxAcks {
     /// The application reads behind all that arrives now, and its reading may send an ACK.
     fn read_soon(&mut self, now: Time) {
         self.reads_at = self.reads_at.min(now + Burst::READ);
+    }
+
+    /// A window is worked out, for an ACK or to see whether one is due (`__tcp_select_window`).
+    fn work_out_window(&mut self) {
+        if self.is_short {
+            self.quick.end();
+        }
     }
 }
 
@@ -290,6 +300,7 @@ impl Receiver {
     pub fn handle_timeout(&mut self, now: Time) {
         if now >= self.delayed_until {
             self.delayed_until = Time::MAX;
+            self.offer_beside(self.readable() + self.reassembly.queued(), false);
             // An ACK that is pending already acknowledges this segment too.
             self.pending = self.pending.max(1);
             self.stats.delayed_ack_timeouts += 1;
@@ -517,7 +528,7 @@ impl Receiver {
             self.ts_recent = offered.value;
         }
         if self.config.handshake.window_scaling && segment.window_scale().is_some() {
-            self.window.negotiate_scale();
+            self.window.negotiate_scale(self.tuning.as_ref().map(|tuning| tuning.scale()));
         }
         self.syn_option = segment.custom();
         self.latest_tag = segment.tag;
@@ -804,6 +815,7 @@ impl Receiver {
         let data_end = start + u64::from(segment.len);
         let right = self.window.right_edge();
         let before = self.reassembly.frontier();
+        let queued = self.reassembly.queued();
         // The part before the window is a duplicate, the part behind it is dropped. Nothing follows a FIN.
         let end = data_end.min(right).min(self.fin_offset);
         let mut insertion = Insertion::default();
@@ -824,10 +836,8 @@ impl Receiver {
             self.stats.duplicate_bytes += (end - start) - insertion.new_bytes;
             self.stats.duplicate_segments += u64::from(insertion.new_bytes == 0);
             self.stats.out_of_order_segments += u64::from(start > before);
-            if start > before
-                && let Some(tuning) = &mut self.tuning
-            {
-                tuning.on_gap(self.reassembly.span());
+            if start > before {
+                self.adapt_behind_gap(u64::from(segment.len), queued, insertion.new_bytes);
             }
         }
         self.stats.out_of_window_bytes += data_end - end.clamp(start, data_end);
@@ -897,12 +907,16 @@ impl Receiver {
         let advances = self.advances();
         let Some(linux) = self.linux.as_deref_mut().filter(|_| self.sack) else { return false };
         let several = frontier - self.last_ack > u64::from(self.full_size);
+        if several {
+            linux.work_out_window();
+        }
+        let rtt = self.tuning.as_ref().map(|tuning| tuning.rtt()).filter(|rtt| !rtt.is_zero());
         let due =
             linux.quick.is_due() || (several && advances) || !self.reassembly.has_gap() || self.pending > 0;
         if due {
             return false;
         }
-        let Some(until) = linux.compression.put_off(now, frontier) else { return false };
+        let Some(until) = linux.compression.put_off(now, frontier, rtt) else { return false };
         self.delayed_until = self.delayed_until.min(until);
         true
     }
@@ -924,6 +938,9 @@ impl Receiver {
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
         let (reads_in_turn, several) = (self.reads_in_turn(), unacknowledged > u64::from(self.full_size));
         let at_once = several && reads_in_turn && self.advances();
+        if several && let Some(linux) = &mut self.linux {
+            linux.work_out_window();
+        }
         let most = match &mut self.linux {
             Some(linux) if linux.quick.is_due() => 1,
             Some(linux) if reads_in_turn => {
@@ -972,22 +989,38 @@ impl Receiver {
                 tuning.on_echo(stamp.echo, u64::from(segment.len), rtt);
             }
         }
-        // Without SACK the window stays behind a gap, so that ACKs remain duplicates.
-        let counts = start == frontier || (self.sack && start > frontier);
-        if !counts {
-            return;
-        }
         let len = u64::from(segment.len);
-        tuning.on_size(len);
-        if start == frontier {
+        if start > frontier {
+            tuning.on_size(len);
+        } else if start + len > frontier {
+            tuning.on_size(len);
             let offered = self.window.right_edge().saturating_sub(self.last_ack);
-            tuning.on_window(now, frontier + len, offered);
+            tuning.on_window(now, start + len, offered);
+            let held = len + self.reassembly.queued() + unread;
+            let grows = tuning.on_segment(len, held);
+            self.offer_beside(held, grows);
         }
-        let held = len + self.reassembly.queued() + unread;
-        let grows = tuning.on_segment(held);
+    }
+
+    /// What it learns of a segment of `len` bytes behind a gap, of which `new` are new; `queued` were there before.
+    fn adapt_behind_gap(&mut self, len: u64, queued: u64, new: u64) {
+        let unread = self.unread();
+        let Some(tuning) = &mut self.tuning else { return };
+        // Without SACK the window stays behind a gap, so that ACKs remain duplicates.
+        let grows = self.sack && new > 0 && tuning.on_segment_behind_gap(len, queued + unread);
+        tuning.on_gap(self.reassembly.span());
+        self.offer_beside(self.reassembly.queued() + unread, grows);
+    }
+
+    /// So much may be offered while `held` bytes wait; the window grew with this segment, or did not.
+    fn offer_beside(&mut self, held: u64, grows: bool) {
+        let Some(tuning) = &self.tuning else { return };
         self.window.set_tuned(tuning.window(held));
-        if grows && let Some(linux) = &mut self.linux {
-            linux.quick.on_window_growth();
+        if let Some(linux) = &mut self.linux {
+            linux.is_short = tuning.is_short(held);
+            if grows {
+                linux.quick.on_window_growth();
+            }
         }
     }
 
@@ -1010,9 +1043,7 @@ impl Receiver {
         if is_update && !self.reading_opens_window() {
             return;
         }
-        if let Some(room) = self.room() {
-            self.window.set_tuned(room);
-        }
+        self.offer_beside(self.readable() + self.reassembly.queued(), false);
         self.stats.window_updates += u64::from(is_update);
         self.pending = self.pending.max(1);
     }
@@ -1132,6 +1163,7 @@ impl Receiver {
         self.answered_tag = 0;
         self.duplicate = None;
         if let Some(linux) = &mut self.linux {
+            linux.work_out_window();
             linux.quick.on_ack();
             linux.compression.on_ack();
             linux.reads_at = if updates { now + Burst::READ } else { Time::MAX };

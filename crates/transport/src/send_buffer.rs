@@ -12,8 +12,9 @@
 //! ```
 //!
 //! Where a buffer ends decides whether a packet waits for the next ACK (`tcp_tso_should_defer`), and its PSH brings
-//! an ACK early. Each packet that leaves is a buffer of its own until it is acknowledged. Departure: what SACK
-//! reports is not merged into fewer buffers. The option is what the sockets of `cogtcp emulate` set.
+//! an ACK early. Each packet that leaves is a buffer of its own until it is acknowledged, or merged with others that SACK
+//! reports. The option is what the sockets of `cogtcp emulate` set; in virtual time a saturated application writes in
+//! one call.
 
 use crate::offload;
 use std::collections::VecDeque;
@@ -53,6 +54,8 @@ pub(crate) struct SendBuffer {
     pushed: u64,
     /// Bytes of a call that has paused.
     rest: u64,
+    /// The call goes on when one packet has left (`tcp_push_one`); whether it has.
+    one: Option<bool>,
     /// The application found no memory free, and waits.
     is_full: bool,
 }
@@ -157,26 +160,41 @@ impl SendBuffer {
         self.is_full && 2 * self.written.saturating_sub(nxt) >= UNSENT && cwnd <= self.cwnd
     }
 
+    /// The application goes on before a second packet leaves.
+    pub(crate) fn goes_on_now(&self) -> bool {
+        self.one == Some(true)
+    }
+
+    /// The next packet does not wait for more.
+    pub(crate) fn pushes_one(&self) -> bool {
+        self.one == Some(false)
+    }
+
     /// The application has more to write, and is not waiting for memory.
     pub(crate) const fn goes_on(&self) -> bool {
         !self.is_full
     }
 
     /// One call of the application, or the rest of it. Where a packet may leave, it pauses when a full buffer is the
-    /// first one (`tcp_push_one`) or bears PSH.
+    /// first one (`tcp_push_one`) or bears PSH. A saturated application has one call that never ends.
     fn call(&mut self, now: Standing) {
         let largest = if now.window > SMALL_WINDOW { LARGEST.min(now.window / 2) } else { LARGEST };
         let goal = whole_segments(largest, now.mss);
         let mut is_first = self.rest == 0;
+        let is_endless = now.goal == u64::MAX;
         if is_first {
-            self.rest = CALL.min(now.goal - self.written);
+            self.rest = if is_endless { u64::MAX } else { CALL.min(now.goal - self.written) };
         }
+        self.one = None;
         while self.rest > 0 {
             let start = self.ends.iter().rev().nth(1).map_or(now.nxt, |end| end.at.max(now.nxt));
             let mut room = self.ends.back().map_or(0, |end| goal.saturating_sub(end.at - start));
             if room == 0 {
                 if self.used(now.una) >= self.memory || self.written - now.nxt >= UNSENT {
                     self.is_full = true;
+                    if is_endless {
+                        return self.push_end();
+                    }
                     break;
                 }
                 self.ends.push_back(End { at: self.written, pushed: false });
@@ -196,12 +214,20 @@ impl SendBuffer {
                 self.pushed = self.written;
             }
             if is_filled && now.has_room() && (forced || self.ends.len() == 1) {
+                self.one = (!forced).then_some(false);
                 return;
             }
             is_first = false;
         }
         self.rest = 0;
-        if !is_first && let Some(end) = self.ends.back_mut() {
+        if !is_first {
+            self.push_end();
+        }
+    }
+
+    /// `tcp_mark_push`.
+    fn push_end(&mut self) {
+        if let Some(end) = self.ends.back_mut() {
             end.pushed = true;
             self.pushed = self.written;
         }
@@ -212,9 +238,42 @@ impl SendBuffer {
         self.written - una + EMPTY * (self.packets.len() + self.ends.len()) as u64
     }
 
+    /// A packet of at most `most` bytes is to leave at `nxt`: the first buffer takes what it lacks from the second, with
+    /// its PSH if nothing is left of that (`tcp_grow_skb`, since Linux 6.11).
+    pub(crate) fn grow(&mut self, nxt: u64, most: u64) {
+        let (Some(first), Some(second)) = (self.ends.front().copied(), self.ends.get(1).copied()) else { return };
+        let at = (nxt + most).min(second.at);
+        if at <= first.at {
+            return;
+        }
+        let is_eaten = at == second.at;
+        if is_eaten {
+            self.ends.pop_front();
+        }
+        if let Some(end) = self.ends.front_mut() {
+            *end = End { at, pushed: first.pushed || (is_eaten && second.pushed) };
+        }
+    }
+
     /// Bytes from `nxt` to the end of its buffer, and whether that is the last one, which may still grow.
     pub(crate) fn left(&self, nxt: u64) -> (u64, bool) {
         (self.ends.front().map_or(0, |end| end.at.saturating_sub(nxt)), self.ends.len() < 2)
+    }
+
+    /// SACK reports what lies between two offsets: the packets there become one, and those at its edges are cut
+    /// (`tcp_shift_skb_data`, `tcp_match_skb_to_sack`).
+    pub(crate) fn on_sack(&mut self, una: u64, start: u64, end: u64) {
+        let first = self.packets.partition_point(|at| *at <= start);
+        let last = self.packets.partition_point(|at| *at < end);
+        let is_cut_before = start > una && (first == 0 || self.packets[first - 1] != start);
+        let is_cut_behind = self.packets.get(last).is_some_and(|at| *at != end);
+        self.packets.drain(first..last);
+        if is_cut_behind {
+            self.packets.insert(first, end);
+        }
+        if is_cut_before {
+            self.packets.insert(first, start);
+        }
     }
 
     /// A segment leaves that ends before `nxt`, the last of its packet or not. Returns whether a buffer that bears
@@ -222,6 +281,7 @@ impl SendBuffer {
     #[inline]
     pub(crate) fn on_send(&mut self, nxt: u64, is_last: bool) -> bool {
         if is_last {
+            self.one = self.one.map(|_| true);
             self.packets.push_back(nxt);
         }
         let mut pushed = false;
@@ -308,6 +368,79 @@ mod tests {
         buffer.on_send(1 + 46 * MSS, true);
         let roomy = Standing { cwnd: 40 * MSS, ..at(29, 46) };
         assert!(buffer.write(roomy) && buffer.memory == 2 * 40 * 4352);
+    }
+
+    /// The first buffer takes what a packet lacks from the second, and keeps its PSH; all of it with its own.
+    #[test]
+    fn a_packet_takes_from_the_next_buffer() {
+        let mut buffer = SendBuffer::new(1);
+        fill(&mut buffer, standing(1, 1, 65_160));
+        let at = |segments: u64| 1 + segments * MSS;
+        buffer.on_send(at(21), true);
+        buffer.grow(at(21), MSS);
+        assert_eq!(buffer.left(at(21)), (MSS, false));
+        buffer.grow(at(21), 2 * MSS);
+        assert_eq!(buffer.left(at(21)), (2 * MSS, false));
+        assert!(!buffer.on_send(at(23), true));
+        buffer.on_send(at(43), true);
+        buffer.grow(at(43), 2 * MSS);
+        assert!(buffer.on_send(at(45), true), "what ended at 44 bore PSH");
+        let mut whole = SendBuffer::new(1);
+        fill(&mut whole, standing(1, 1, 65_160));
+        whole.on_send(at(43), true);
+        whole.grow(at(43), 100 * MSS);
+        assert_eq!(whole.left(at(43)), (23 * MSS, true));
+        assert!(whole.on_send(at(66), true));
+    }
+
+    /// Packets of two segments; SACK reports the second segment of one to the first of another.
+    #[test]
+    fn what_sack_reports_is_one_buffer() {
+        let mut buffer = SendBuffer::new(1);
+        fill(&mut buffer, standing(1, 1, 65_160));
+        let at = |segments: u64| 1 + segments * MSS;
+        (1..=5).for_each(|pair| {
+            buffer.on_send(at(2 * pair), true);
+        });
+        let before = buffer.used(1);
+        buffer.on_sack(1, at(3), at(9));
+        assert_eq!(buffer.packets, [2, 3, 9, 10].map(at));
+        assert_eq!(before - buffer.used(1), EMPTY);
+        buffer.on_sack(1, at(3), at(10));
+        assert_eq!(buffer.packets, [2, 3, 10].map(at));
+        buffer.on_sack(1, 1, at(2));
+        assert_eq!(buffer.packets, [2, 3, 10].map(at));
+    }
+
+    /// A full buffer that is the first lets one packet go at once; then the application writes on.
+    #[test]
+    fn one_packet_leaves_before_the_call_goes_on() {
+        let mut buffer = SendBuffer::new(1);
+        assert!(!buffer.pushes_one());
+        buffer.write(standing(1, 1, 65_160));
+        assert!(buffer.pushes_one() && !buffer.goes_on_now());
+        buffer.on_send(1 + MSS, false);
+        assert!(buffer.pushes_one());
+        buffer.on_send(1 + 2 * MSS, true);
+        assert!(buffer.goes_on_now() && !buffer.pushes_one());
+        // Two more segments are beyond half of the window: PSH, and all that may leave.
+        buffer.write(standing(1, 1 + 2 * MSS, 65_160));
+        assert_eq!((buffer.one, buffer.written(), buffer.pushed), (None, 1 + 24 * MSS, 1 + 24 * MSS));
+    }
+
+    /// The PSH of a call's end is gone when the next call fills the buffer; a saturated application's call ends nowhere.
+    #[test]
+    fn a_call_that_ends_gives_up_its_psh() {
+        let ends = |goal| {
+            let mut buffer = SendBuffer::new(1);
+            // Nothing may leave.
+            let now = Standing { goal, cwnd: 100 * MSS, in_flight: 100 * MSS, ..standing(1, 1, 300_000) };
+            while buffer.write(now) {}
+            buffer.ends.iter().map(|end| ((end.at - 1) / MSS, end.pushed)).collect::<Vec<_>>()
+        };
+        assert_eq!(ends(1 + CALL), [(45, false), (45, true)]);
+        assert_eq!(ends(1 + 2 * CALL), [(45, false), (90, false), (90, true)]);
+        assert_eq!(ends(u64::MAX), [(45, false), (90, false), (135, true)]);
     }
 
     /// However much memory there is: 128 KiB that were not sent are enough, and half of it is no reason to write.

@@ -296,6 +296,7 @@ fn check(tcp: &TcpSettings, path: &KeyPath, findings: &mut Findings) {
         ("time_wait", tcp.time_wait, true, LONGEST),
         ("delayed_ack", delayed, false, ten),
         ("timer_tick", tcp.timer_tick, true, ten),
+        ("timer_phase", tcp.timer_phase, true, LONGEST),
         ("max_ack_delay", tcp.max_ack_delay, true, ten),
     ];
     for (key, span, zero, most) in spans {

@@ -7,6 +7,7 @@
 //! a segment that lies outside the window                16 more
 //! the window that is offered grows with a segment       this one; none of an even count left is used up
 //! PSH on a segment that the application reads at once   this one
+//! less than half of the tuned window's room is left     none, as soon as a window is worked out
 //! ```
 //!
 //! A FIN in order ends that: its ACK is delayed, unless more than one full segment waits with it.
@@ -63,6 +64,11 @@ impl QuickAck {
     /// A segment arrived that lies outside the window.
     pub(super) fn enter(&mut self) {
         self.left = MOST;
+    }
+
+    /// Little room is left (`__tcp_select_window`).
+    pub(super) fn end(&mut self) {
+        self.left = 0;
     }
 
     /// Whether the next ACK goes at once.

@@ -41,8 +41,8 @@ impl SackCompression {
     }
 
     /// A segment came out of order, the cumulative acknowledgement standing at `frontier`: until when its ACK
-    /// is put off; `None`: it goes at once.
-    pub(super) fn put_off(&mut self, now: Time, frontier: u64) -> Option<Time> {
+    /// is put off; `None`: it goes at once. `rtt`: a lower round-trip time than the handshake's, if one is known.
+    pub(super) fn put_off(&mut self, now: Time, frontier: u64, rtt: Option<Duration>) -> Option<Time> {
         if self.put_off >= MOST {
             return None;
         }
@@ -54,7 +54,8 @@ impl SackCompression {
             return None;
         }
         self.put_off += 1;
-        Some(now + (self.rtt / 20).min(LONGEST) + SLACK)
+        let rtt = rtt.map_or(self.rtt, |rtt| rtt.min(self.rtt));
+        Some(now + (rtt / 20).min(LONGEST) + SLACK)
     }
 
     /// An ACK was sent.
@@ -72,17 +73,17 @@ mod tests {
         let us = |micros: u64| Time::from_nanos(1000 * micros);
         let mut sacks = SackCompression::default();
         sacks.set_rtt(Duration::from_millis(50));
-        let mut at_once = |frontier| (0..4).map(|_| sacks.put_off(us(0), frontier)).collect::<Vec<_>>();
+        let mut at_once = |frontier| (0..4).map(|_| sacks.put_off(us(0), frontier, None)).collect::<Vec<_>>();
         assert_eq!(at_once(1000), [None, None, None, Some(us(1100))]);
         // A partial ACK: three more.
         assert_eq!(at_once(2000), [None, None, None, Some(us(1100))]);
         // 5 % of 10 ms.
         sacks.set_rtt(Duration::from_millis(10));
-        assert_eq!(sacks.put_off(us(7), 2000), Some(us(607)));
+        assert_eq!(sacks.put_off(us(7), 2000, None), Some(us(607)));
         // 44 at most.
-        let more = (0..60).take_while(|_| sacks.put_off(us(7), 2000).is_some()).count();
+        let more = (0..60).take_while(|_| sacks.put_off(us(7), 2000, None).is_some()).count();
         assert_eq!(more, 41);
         sacks.on_ack();
-        assert_eq!(sacks.put_off(us(9), 2000), Some(us(609)));
+        assert_eq!(sacks.put_off(us(9), 2000, Some(Duration::from_millis(6))), Some(us(409)));
     }
 }

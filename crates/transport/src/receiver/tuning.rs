@@ -7,13 +7,17 @@
 //! the first segment              share of data = data / memory of the packet; window = that share of 128 KiB
 //! a round trip that took more    room for 2 new (1 + 2 (new - old) / old), if more; half the buffer at most
 //! a segment behind a gap         room for 2 old + what lies between the gap and the last segment, if more
-//! a segment in order, or SACKed  window + 2 segments, up to the room that this segment and the queue leave
+//! a segment in order, or SACKed  window + 2 segments, up to the room that packets leave: with a segment in
+//!                                order, less with a SACKed one, which is counted afterwards
+//! less than half the room left   no quick ACKs; below a sixteenth or a segment the window closes
 //! ```
 //!
 //! Linux counts memory, and packets take more than their data ([`share_of_data`]). So 1448 bytes let the
-//! window grow from the first segment on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). All of it
-//! captured on Linux 6.18. Before 6.16 (`window_margin`) a fuller round trip gives room for 2 new + 16 segments, more
-//! in slow start likewise, and segments behind a gap give none.
+//! window grow from the first segment on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). A segment whose
+//! memory is mostly empty lets the window grow while it is small beside the largest (`__tcp_grow_window`). All of it
+//! captured on Linux 6.18. Before 6.16 (`window_margin`; captured on 6.12) a fuller round trip gives room for
+//! 2 new + 16 segments, more in slow start likewise, and segments behind a gap give none; the window grows from
+//! a segment below 64 KiB on, and the share of data does not lower what it grows from.
 
 use cogtcp_units::{Duration, Time};
 
@@ -27,6 +31,8 @@ const WHOLE: u64 = 256;
 const MARGIN: u64 = 16;
 /// Segments of a round trip that the start is right for (`TCP_INIT_CWND`).
 const FIRST: u64 = 10;
+/// Segments in order that are smaller do not let the window grow (`tcp_event_data_recv`).
+const LEAST_GROWING: u64 = 128;
 /// Least size of a full segment that a receiver expects (`TCP_MSS_DEFAULT`): a smaller one says nothing of
 /// the share.
 const LEAST_FULL: u64 = 536;
@@ -41,8 +47,23 @@ const HEAD: u64 = 256;
 /// `size` bytes. This is `scaling_ratio`, since Linux 6.6, on a device that gives a packet one buffer.
 #[must_use]
 pub fn share_of_data(size: u64, payload: u64) -> u64 {
-    let memory = (size + PADDING).next_power_of_two() + HEAD;
-    (payload * WHOLE / memory).clamp(1, WHOLE - 1)
+    (payload * WHOLE / memory(size)).clamp(1, WHOLE - 1)
+}
+
+/// The memory that Linux counts for a packet of `size` bytes (`truesize`).
+const fn memory(size: u64) -> u64 {
+    (size + PADDING).next_power_of_two() + HEAD
+}
+
+/// Rcv.Wind.Shift: the largest buffer in parts of 32 to 64 KiB (`tcp_select_initial_window`).
+fn scale_of(most: u64, mss: u64) -> u8 {
+    let memory = most_memory(most, share_of_data(mss + HEADERS, mss));
+    (memory.max(1).ilog2() as u8).saturating_sub(15)
+}
+
+/// `tcp_rmem[2]` of a host that is to offer `window` bytes at most, of segments of `payload` bytes.
+const fn most_memory(window: u64, share: u64) -> u64 {
+    window.saturating_mul(WHOLE).div_ceil(share)
 }
 
 /// Of one connection.
@@ -54,8 +75,10 @@ pub(super) struct Tuning {
     /// Most data that the memory may be for.
     most: u64,
     mss: u64,
-    /// The largest segment that came.
+    /// The largest segment that came, and its packet's memory.
     full: u64,
+    full_memory: u64,
+    scale: u8,
     /// Whether the rules are those before Linux 6.16.
     has_margin: bool,
     /// What the application took in the fullest round trip.
@@ -81,6 +104,8 @@ impl Tuning {
             most: (buffer / 2).max(start),
             mss,
             full: LEAST_FULL,
+            full_memory: memory(LEAST_FULL + HEADERS),
+            scale: scale_of((buffer / 2).max(start), mss),
             has_margin,
             space: FIRST * mss,
             rtt: Duration::ZERO,
@@ -94,9 +119,32 @@ impl Tuning {
     }
 
     /// Most that may be offered while `held` bytes wait: the latest segment, what the application has not
-    /// read, what is behind gaps.
+    /// read, what is behind gaps (`__tcp_select_window`).
     pub(super) fn window(&self, held: u64) -> u64 {
-        self.window.min(self.bound().saturating_sub(held))
+        let (mut space, bound) = (self.space(held), self.bound());
+        if space < bound / 2 {
+            // What is left may become the window: its scale must not make more of it.
+            space = space >> self.scale << self.scale;
+            if space < bound / 16 || space < self.full.min(bound) {
+                return 0;
+            }
+        }
+        self.window.min(space)
+    }
+
+    /// Whether less than half of the room is left while `held` bytes wait: no ACK is quick then.
+    pub(super) fn is_short(&self, held: u64) -> bool {
+        self.space(held) < self.bound() / 2
+    }
+
+    /// Rcv.Wind.Shift, if the peer scales.
+    pub(super) const fn scale(&self) -> u8 {
+        self.scale
+    }
+
+    /// The lowest round-trip time of late, zero before the first.
+    pub(super) const fn rtt(&self) -> Duration {
+        self.rtt
     }
 
     /// The data that the memory is for.
@@ -104,8 +152,41 @@ impl Tuning {
         self.memory * self.share / WHOLE
     }
 
+    /// The data that there is room for beside `held` bytes (`tcp_space`).
+    fn space(&self, held: u64) -> u64 {
+        self.memory.saturating_sub(self.memory_of(held)) * self.share / WHOLE
+    }
+
+    /// The memory of packets with `data` bytes: full ones, and one with the rest.
+    fn memory_of(&self, data: u64) -> u64 {
+        if data == self.full {
+            return self.full_memory;
+        }
+        let rest = data % self.full;
+        data / self.full * self.full_memory + if rest > 0 { memory(rest + HEADERS) } else { 0 }
+    }
+
     fn memory_for(&self, data: u64) -> u64 {
-        data.min(self.most).saturating_mul(WHOLE).div_ceil(self.share)
+        (data.saturating_mul(WHOLE) / self.share).min(most_memory(self.most, self.share))
+    }
+
+    /// By how much a segment of `len` bytes lets the window grow if there is room: two segments if data are a
+    /// common share of its memory, or while the window is so small that they may be less
+    /// (`__tcp_grow_window`).
+    fn growth(&self, len: u64) -> u64 {
+        let mut size = self.memory_of(len) * self.share / WHOLE;
+        if size <= len {
+            return 2 * self.mss.max(len);
+        }
+        let mut small = self.most / 2;
+        size /= 2;
+        while self.window <= small {
+            if size <= len {
+                return 2 * self.full.max(len);
+            }
+            (size, small) = (size / 2, small / 2);
+        }
+        0
     }
 
     /// A segment of `len` bytes echoes the timestamp `echo`, which left `rtt` ago. The first full segment with an
@@ -143,19 +224,31 @@ impl Tuning {
     pub(super) fn on_size(&mut self, len: u64) {
         if len > self.full {
             self.full = len;
+            self.full_memory = memory(len + HEADERS);
             self.share = share_of_data(len + HEADERS, len);
             self.memory = self.memory.min(self.memory_for(self.most));
-            self.window = self.window.min(self.bound());
+            self.space = self.space.min(self.bound());
+            if !self.has_margin {
+                self.window = self.window.min(self.bound());
+            }
         }
     }
 
-    /// A segment came, in order or to be SACKed, and with it `held` bytes wait. Whether the window grows with
-    /// it.
-    pub(super) fn on_segment(&mut self, held: u64) -> bool {
-        let room = self.bound().saturating_sub(held);
-        let grows = self.window < room;
-        self.window = (self.window + 2 * self.mss).min(room).max(self.window);
-        grows
+    /// A segment of `len` bytes came in order, and with it `held` bytes wait. Whether the window grows with it.
+    pub(super) fn on_segment(&mut self, len: u64, held: u64) -> bool {
+        len >= LEAST_GROWING && self.grow(len, held)
+    }
+
+    /// The same behind a gap: so many bytes waited before.
+    pub(super) fn on_segment_behind_gap(&mut self, len: u64, held: u64) -> bool {
+        self.grow(len, held)
+    }
+
+    fn grow(&mut self, len: u64, held: u64) -> bool {
+        let room = self.space(held).saturating_sub(self.window);
+        let growth = if room > 0 { self.growth(len).min(room) } else { 0 };
+        self.window += growth;
+        growth > 0
     }
 
     /// A segment waits behind a gap; the last that does so ends `span` bytes behind what came in order.
@@ -186,6 +279,10 @@ impl Tuning {
     pub(super) fn on_read(&mut self, now: Time, taken: u64, frontier: u64) {
         let Some((since, from)) = self.round else {
             self.round = Some((now, taken));
+            if self.has_margin {
+                // One segment is kept free (`tcp_init_buffer_space`); later kernels lift that with the first data.
+                self.window = self.window.min(START.saturating_sub(self.mss).max(2 * self.mss));
+            }
             return;
         };
         if self.rtt.is_zero() || now.saturating_since(since) < self.rtt {
@@ -195,7 +292,7 @@ impl Tuning {
         if copied > self.space {
             // Not by zero: `space` begins at 10 segments and only grows.
             let room = 2 * copied + if self.has_margin { MARGIN * self.mss } else { 0 };
-            let grown = room + 2 * room * (copied - self.space) / self.space;
+            let grown = room + 2 * (room * (copied - self.space) / self.space);
             self.memory = self.memory.max(self.memory_for(grown));
             self.space = copied;
         }
@@ -217,16 +314,56 @@ mod tests {
         );
     }
 
-    /// By hand, and as Linux 6.18 does: with 1448 bytes six segments let the window grow, up to 5/8 of 128
-    /// KiB less the segment itself.
+    /// By hand, and as Linux 6.18 does: with 1448 bytes six segments let the window grow, up to 5/8 of what the
+    /// segment itself leaves of 128 KiB.
     #[test]
     fn six_segments_let_the_first_window_grow() {
         let mut tuning = Tuning::new(4 << 20, 1448, false);
         assert_eq!(tuning.window(0), 65_160);
         tuning.on_size(1448);
-        let windows: Vec<_> = (0..7).map(|_| (tuning.on_segment(1448), tuning.window(1448))).collect();
-        let grown = [68_056, 70_952, 73_848, 76_744, 79_640, 80_472].map(|window| (true, window));
-        assert_eq!(windows, [grown.as_slice(), &[(false, 80_472)]].concat());
+        let windows: Vec<_> = (0..7).map(|_| (tuning.on_segment(1448, 1448), tuning.window(1448))).collect();
+        let grown = [68_056, 70_952, 73_848, 76_744, 79_640, 80_480].map(|window| (true, window));
+        assert_eq!(windows, [grown.as_slice(), &[(false, 80_480)]].concat());
+    }
+
+    /// As Linux 6.12 does, with 1460 bytes: a segment less at the start; the first segment behind a gap takes the
+    /// room that a segment in order would fill.
+    #[test]
+    fn a_first_window_of_linux_before_6_16() {
+        let mut tuning = Tuning::new(4 << 20, 1460, true);
+        assert_eq!((tuning.window(0), tuning.scale()), (64_240, 6));
+        tuning.on_read(Time::ZERO, 1, 1);
+        assert_eq!(tuning.window(0), 64_076);
+        tuning.on_size(1460);
+        let mut in_order = || (tuning.on_segment(1460, 1460), tuning.window(1460)).1;
+        let windows: Vec<_> = (0..7).map(|_| in_order()).collect();
+        assert_eq!(windows, [66_996, 69_916, 72_836, 75_756, 78_676, 81_486, 81_486]);
+        assert_eq!((tuning.on_segment_behind_gap(1460, 0), tuning.window(1460)), (true, 81_486));
+        assert_eq!((tuning.on_segment_behind_gap(1460, 1460), tuning.window(2920)), (false, 80_028));
+    }
+
+    /// A packet with 1000 bytes takes as much memory as a full one. It lets the window grow by two full segments
+    /// until the window is half of the largest; 200 bytes do up to a quarter of it, 100 bytes in order never.
+    #[test]
+    fn segments_that_are_not_full_let_a_small_window_grow() {
+        let mut tuning = Tuning::new(4 << 20, 1448, true);
+        tuning.on_size(1448);
+        assert_eq!([1448, 1000, 200, 100].map(|len| tuning.growth(len)), [2896, 2896, 2896, 2896]);
+        assert!(!tuning.on_segment(100, 100));
+        tuning.window = (1 << 20) / 4 + 1;
+        assert_eq!([1448, 1000, 200, 100].map(|len| tuning.growth(len)), [2896, 2896, 2896, 0]);
+        tuning.window = (1 << 20) + 1;
+        assert_eq!([1448, 1000, 200].map(|len| tuning.growth(len)), [2896, 0, 0]);
+    }
+
+    /// Half of the room is taken: no quick ACKs. A sixteenth or a segment is left: none is offered.
+    #[test]
+    fn little_room() {
+        let mut tuning = Tuning::new(4 << 20, 1448, false);
+        tuning.on_size(1448);
+        assert_eq!([28, 29].map(|packets| tuning.is_short(packets * 1448)), [false, true]);
+        // (131,072 - 29 * 2304) * 5 / 8 = 40,160, and whole parts of 64 bytes of it.
+        assert_eq!([29, 53, 54].map(|packets| tuning.window(packets * 1448)), [40_128, 5568, 0]);
     }
 
     /// With 1000 bytes 111 parts of 256 are data: the window falls to what the segment leaves of 56,832.
@@ -235,7 +372,7 @@ mod tests {
         let mut tuning = Tuning::new(4 << 20, 1000, false);
         assert_eq!(tuning.window(0), 65_000);
         tuning.on_size(1000);
-        assert_eq!((tuning.on_segment(1000), tuning.window(1000)), (false, 55_832));
+        assert_eq!((tuning.on_segment(1000, 1000), tuning.window(1000)), (false, 55_833));
     }
 
     /// Slow start by hand: 10, 20, 40 segments of 1000 bytes a round trip of 100 ms.
@@ -251,13 +388,13 @@ mod tests {
         tuning.on_read(ms(150), 20_000, 20_000);
         tuning.on_read(ms(200), 30_000, 30_000);
         // 2 * 20 (1 + 2 * 10 / 10) = 120.
-        assert_eq!((tuning.bound(), tuning.window(1000)), (120_000, 56_832));
-        assert!(tuning.on_segment(1000));
+        assert_eq!((tuning.bound(), tuning.window(1000)), (119_999, 56_832));
+        assert!(tuning.on_segment(1000, 1000));
         assert_eq!(tuning.window(1000), 58_832);
         (0..100).for_each(|_| {
-            tuning.on_segment(1000);
+            tuning.on_segment(1000, 1000);
         });
-        assert_eq!((tuning.window(1000), tuning.on_segment(1000)), (119_000, false));
+        assert_eq!((tuning.window(1000), tuning.on_segment(1000, 1000)), (119_000, false));
         tuning.on_read(ms(300), 10_000_000, 10_000_000);
         assert_eq!(tuning.bound(), 2 << 20);
     }
@@ -280,7 +417,7 @@ mod tests {
         // 40 - 9 = 31: 2 * 31 (1 + 2 * 21 / 10) = 322.4.
         tuning.on_in_order(ms(200), 61_000);
         tuning.settle(ms(201), 70_000);
-        assert_eq!((tuning.space, tuning.bound()), (31_000, 322_400));
+        assert_eq!((tuning.space, tuning.bound()), (31_000, 322_399));
     }
 
     /// Behind a gap: two segments for each that is SACKed, but not what they take of the room, which follows
@@ -289,12 +426,13 @@ mod tests {
     fn grows_while_a_gap_is_open() {
         let mut tuning = Tuning::new(4 << 20, 1448, false);
         tuning.on_size(1448);
-        assert!(tuning.on_segment(10_000));
-        assert_eq!(tuning.window(10_000), 68_056);
+        assert!(tuning.on_segment_behind_gap(1448, 10_136));
+        assert_eq!(tuning.window(11_584), 68_056);
         (0..10).for_each(|_| {
-            tuning.on_segment(10_000);
+            tuning.on_segment_behind_gap(1448, 10_136);
         });
-        assert_eq!((tuning.window(10_000), tuning.on_segment(10_000)), (71_920, false));
+        // Seven packets are counted, and the latest in what may be offered.
+        assert_eq!((tuning.window(10_136), tuning.window(11_584)), (71_840, 70_400));
         // 2 * 10 segments and what lies between.
         tuning.on_gap(52_000);
         assert_eq!(tuning.bound(), 81_920);
@@ -319,7 +457,7 @@ mod tests {
         tuning.on_window(ms(250), 66_000, 64_000);
         tuning.on_read(ms(250), 30_000, 30_000);
         // 2 * 30 (1 + 2 * 20 / 10) = 300.
-        assert_eq!((tuning.rtt, tuning.bound()), (Duration::from_millis(250), 300_000));
+        assert_eq!((tuning.rtt, tuning.bound()), (Duration::from_millis(250), 299_999));
         // The next window took longer, the one after it less.
         tuning.on_window(ms(600), 130_000, 64_000);
         assert_eq!(tuning.rtt, Duration::from_millis(250));
@@ -335,9 +473,9 @@ mod tests {
         tuning.on_size(1000);
         tuning.on_read(Time::from_millis(0), 0, 0);
         tuning.on_read(Time::from_millis(100), 20_000, 20_000);
-        assert_eq!(tuning.bound(), 168_000);
+        assert_eq!(tuning.bound(), 167_999);
         tuning.on_gap(500_000);
-        assert_eq!(tuning.bound(), 168_000);
+        assert_eq!(tuning.bound(), 167_999);
     }
 
     /// A buffer smaller than the start.
@@ -345,6 +483,6 @@ mod tests {
     fn a_small_buffer_bounds_all() {
         let mut tuning = Tuning::new(16_000, 1448, false);
         tuning.on_size(1448);
-        assert_eq!((tuning.window(0), tuning.on_segment(1448)), (16_000, false));
+        assert_eq!((tuning.window(0), tuning.on_segment(1448, 1448)), (16_000, false));
     }
 }

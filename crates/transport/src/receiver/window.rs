@@ -62,17 +62,21 @@ impl Window {
         room >= 2 * self.tuned.max(1)
     }
 
-    /// The peer offered scaling: takes the least shift that can express the buffer.
-    pub(super) fn negotiate_scale(&mut self) {
-        let shift = (0..MAX_SHIFT).find(|shift| self.buffer >> shift <= FIELD_MAX);
-        self.scale = Some(shift.unwrap_or(MAX_SHIFT));
+    /// The peer offered scaling: takes `shift`, or the least that can express the buffer.
+    pub(super) fn negotiate_scale(&mut self, shift: Option<u8>) {
+        let shift = shift.or_else(|| (0..MAX_SHIFT).find(|shift| self.buffer >> shift <= FIELD_MAX));
+        self.scale = Some(shift.map_or(MAX_SHIFT, |shift| shift.min(MAX_SHIFT)));
     }
 
     /// The window field for an ACK of `frontier`.
     pub(super) fn field(&self, frontier: u64) -> u16 {
         let limit = FIELD_MAX << self.shift();
-        let window = self.edge(frontier, limit, self.tuned).saturating_sub(frontier).min(limit);
-        (window >> self.shift()) as u16
+        let mut window = self.edge(frontier, limit, self.tuned).saturating_sub(frontier);
+        if self.is_tuned() {
+            // So that the scale takes nothing away (`__tcp_select_window`, `tcp_select_window`).
+            window = window.next_multiple_of(1 << self.shift());
+        }
+        (window.min(limit) >> self.shift()) as u16
     }
 
     /// An ACK of `frontier` is sent with [`Self::field`], which is returned.
@@ -123,6 +127,11 @@ impl Window {
         self.scale
     }
 
+    /// Whether the window is one of Linux's that is scaled: its edge moves by any step.
+    fn is_tuned(&self) -> bool {
+        self.tuned != u64::MAX && self.shift() > 0
+    }
+
     fn shift(&self) -> u8 {
         self.scale.unwrap_or(0)
     }
@@ -131,7 +140,13 @@ impl Window {
     /// min(buffer / 2, MSS). With an empty buffer the tuned window is enough: a closed window opens again.
     fn edge(&self, frontier: u64, limit: u64, tuned: u64) -> u64 {
         let room = (self.taken + self.buffer).min(frontier + limit.min(tuned));
-        let step = if self.taken >= frontier { self.step.min(tuned.max(1)) } else { self.step };
+        let step = if self.is_tuned() {
+            0
+        } else if self.taken >= frontier {
+            self.step.min(tuned.max(1))
+        } else {
+            self.step
+        };
         if room >= self.right_edge + step { room } else { self.right_edge }
     }
 }

@@ -308,6 +308,7 @@ impl Sender {
             rack.cumulatively = false;
         }
         let una = self.board.una();
+        let mut buffer = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut());
         let (mut newly, mut original) = (0, false);
         for block in &segment.sack()[skip..] {
             let (Some(start), Some(end)) =
@@ -332,6 +333,11 @@ impl Sender {
                 }
             });
             newly += fresh;
+            if fresh > 0
+                && let Some(buffer) = &mut buffer
+            {
+                buffer.on_sack(una, start, end);
+            }
             frto.sacks_new |= end > recovery_point;
             frto.sacks_old |= fresh > 0 && start < recovery_point;
         }

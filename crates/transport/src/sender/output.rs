@@ -27,7 +27,7 @@ enum Choice {
 impl Sender {
     /// The next segment to send, if one may go now. Asked until `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.may_write && self.buffer().is_none() {
+        if self.may_write && self.buffer().is_none_or(|buffer| buffer.goes_on_now()) {
             self.application_writes();
         }
         self.paced_until = Time::MAX;
@@ -51,6 +51,9 @@ impl Sender {
         if !matches!(choice, Choice::New(_) | Choice::ProbeNew(_)) {
             // What is retransmitted is a packet of its own, and waits for the pacer.
             self.offload.end();
+        }
+        if matches!(choice, Choice::New(_)) && self.config.segmentation_offload {
+            self.grow_buffer(now);
         }
         if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && self.waits_for_more(now) {
             // Linux: only where cwnd is what is short, and not the peer's window (`tcp_tso_should_defer`).
@@ -511,6 +514,9 @@ impl Sender {
         let Some(front) = self.board.get(0).filter(|_| !recovers && !self.offload.is_within()) else {
             return false;
         };
+        if self.buffer().is_some_and(|buffer| buffer.pushes_one()) {
+            return false;
+        }
         let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
         let shortened = Shortened {
             limit: self.room().min(self.usable_window()),
@@ -524,6 +530,24 @@ impl Sender {
         // The packet's segments last: they need divisions, and mostly nothing waits.
         shortened.may_wait()
             && shortened.waits(self.segments_of_packet(in_flight) * mss, self.left_of_buffer())
+    }
+
+    /// Before a packet leaves, its buffer takes what the packet lacks from the next one.
+    #[inline]
+    fn grow_buffer(&mut self, now: Time) {
+        let nxt = self.board.nxt();
+        let most = self.room_of_packet().max(self.tcp.mss);
+        if self.offload.is_within() || self.buffer().is_none_or(|buffer| buffer.left(nxt).0 >= most) {
+            return;
+        }
+        let rate = self.pacing_rate();
+        if rate.is_some() && now < self.pacer.release(rate) {
+            return;
+        }
+        let most = self.segments_of_packet(self.board.in_flight()).min(most / self.tcp.mss) * self.tcp.mss;
+        if let Some(buffer) = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut()) {
+            buffer.grow(nxt, most);
+        }
     }
 
     /// Bytes to the end of the buffer, and whether it is the last one.
@@ -542,6 +566,11 @@ impl Sender {
     /// What cwnd lets go.
     fn room(&self) -> u64 {
         self.tcp.cwnd.saturating_sub(self.board.in_flight())
+    }
+
+    /// What cwnd lets go in a packet: Linux keeps at least two in flight (`tcp_cwnd_test`).
+    fn room_of_packet(&self) -> u64 {
+        self.room().min(self.tcp.cwnd / 2)
     }
 
     /// What the peer's window lets go.
@@ -565,8 +594,7 @@ impl Sender {
     /// Whether the segment that leaves is the last of several in its packet.
     fn ends_packet(&mut self, in_flight: u64) -> bool {
         let waiting = self.written().saturating_sub(self.board.nxt());
-        // Linux keeps at least two packets in flight (`tcp_cwnd_test`).
-        let room = self.room().min(self.tcp.cwnd / 2);
+        let room = self.room_of_packet();
         let bytes = self.usable_window().min(waiting);
         let mut offload = self.offload;
         let ends = offload.on_send(|| {

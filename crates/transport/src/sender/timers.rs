@@ -29,7 +29,7 @@ fn on_wheel(now: Time, at: Time, timers: &Timers) -> Time {
     if tick == 0 || at == Time::MAX {
         return at;
     }
-    let phase = timers.timer_phase.as_nanos();
+    let phase = timers.timer_phase.unwrap_or_default().as_nanos();
     let clock = (now.as_nanos() + phase) / tick;
     let ticks = at.saturating_since(now).as_nanos().div_ceil(tick);
     let mut granularity = 1;
@@ -369,7 +369,7 @@ mod tests {
         assert_eq!((fires(310), fires(1034)), (ms(320), ms(1056)));
         assert_eq!(fires(2710), ms(2816));
         // The wheel's clock is 6 ms ahead: multiples of 32 ms come 6 ms before ours.
-        let ahead = Timers { timer_phase: Duration::from_millis(6), ..config };
+        let ahead = Timers { timer_phase: Some(Duration::from_millis(6)), ..config };
         assert_eq!(
             (on_wheel(ms(10), ms(310), &ahead), on_wheel(ms(10), ms(318), &ahead)),
             (ms(314), ms(346))

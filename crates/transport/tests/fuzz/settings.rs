@@ -75,7 +75,7 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
             min_rto,
             min_rto_above_srtt: coin(random),
             timer_tick: if coin(random) { Duration::ZERO } else { millis(random, 1, 10) },
-            timer_phase: millis(random, 0, 5_000),
+            timer_phase: Some(millis(random, 0, 5_000)),
             max_rto: min_rto + millis(random, 1_000, 60_000),
             keep_syn_backoff: coin(random),
             restart_on_retransmit: random.below(4) > 0,

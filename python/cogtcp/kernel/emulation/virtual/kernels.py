@@ -84,14 +84,14 @@ class Kernel:
         }
 
     def modelled(self, scenario: Scenario) -> Scenario:
-        """Return the scenario for the simulator: Linux as this kernel is, its HZ and its receive window.
+        """Return the scenario for the simulator: Linux as this kernel is, its HZ, the phase of its timers and its receive window.
 
         The presets have the HZ of Debian's kernels, 250, and `window_tuning` the rules of Linux 6.16.
         """
         flows = scenario.to_dict().get("flow", [])
         if not any("linux" in str(flow["transport"]) for flow in flows):
             return scenario
-        changed = scenario.set("tcp.timer_tick", f"{1000 // self.hz} ms")
+        changed = scenario.set("tcp.timer_tick", f"{1000 // self.hz} ms").set("tcp.timer_phase", "0 s")
         found = re.match(r"(\d+)\.(\d+)", self.release)
         version = (int(found[1]), int(found[2])) if found else _NEW_WINDOW
         return changed.set("tcp.window_margin", value=True) if version < _NEW_WINDOW else changed
