@@ -17,6 +17,7 @@ from cogtcp.kernel.validation.families import FAMILIES, movement, why_absent
 from cogtcp.kernel.validation.families.closed_forms import Queue
 from cogtcp.kernel.validation.families.dumbbell import _scenario
 from cogtcp.kernel.validation.families.kernel import Kernel
+from cogtcp.kernel.validation.families.lte_users import Ns3LteTcp, Ns3LteUplink, Ns3LteUsers, piro_mcs
 from cogtcp.kernel.validation.families.stations import Stations, saturated_scenario
 from cogtcp.kernel.validation.outcome import summary, summary_cells
 from cogtcp.kernel.validation.running import draw, drawn_cases, seeds_of
@@ -63,6 +64,26 @@ def test_what_is_drawn_of_links_is_a_scenario() -> None:
         assert 1 <= two_way["backward"] < two_way["flows"]
         case = draw(3, BY_NAME["kernel"], number)
         Scenario.from_dict(Kernel().scenario(case.drawn, 1)).check()
+
+
+def test_users_of_a_cell_are_a_scenario_in_either_direction() -> None:
+    for number in range(1, 20):
+        for family in (Ns3LteUsers(), Ns3LteUplink(), Ns3LteTcp()):
+            drawn = draw(3, family, number).drawn
+            data = family.scenario(drawn, 1)
+            Scenario.from_dict(data).check()
+            loads = data["flow"] if family.name == "ns3-lte-tcp" else data["udp"]
+            assert len(loads) == drawn["users"]
+            assert {load["to"] == "server" for load in loads} == {drawn.get("way") == "up"}
+
+
+@pytest.mark.parametrize(("sinr", "mcs", "bits"), [(3.0, 3, 5736), (15.6, 19, 39232), (24.0, 28, 75376)])
+def test_ns3_is_told_the_mcs_of_this_cell(sinr: float, mcs: int, bits: int) -> None:
+    """A lone user has 100 resource blocks in each ms; of 1430 bytes 1400 are payload, and few fail."""
+    assert piro_mcs(sinr, "up") == mcs
+    drawn = {"sinr": sinr, "users": 1, "rlc": "um", "errors": "piro", "way": "up"}
+    goodput = Ns3LteUplink().ours(drawn, 1)["goodput_bps"]
+    assert 0.9 < goodput / (1000 * bits * 1400 / 1430) < 1.005
 
 
 def test_no_relay_of_a_string_empties_its_queue_when_the_mac_gives_up() -> None:
@@ -194,6 +215,8 @@ def test_against_ns3() -> None:
     rate, delay = validate(11, cases=1, runs=1, families=["ns3-lte"]).lines
     assert abs(rate.ratio.mean - 1) < 0.05, (rate.case.told, rate.ratio)
     assert abs(delay.ratio.mean - 1) < 0.1, (delay.case.told, delay.ratio)
+    for each in validate(11, cases=1, runs=1, families=["ns3-lte-uplink"]).lines:
+        assert abs(each.ratio.mean - 1) < 0.07, (each.case.told, each.ratio)
 
 
 def test_peers_that_are_not_here_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

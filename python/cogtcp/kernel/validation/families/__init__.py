@@ -31,7 +31,7 @@ from cogtcp.kernel.validation.families.kernel_queues import KernelQueues
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
 from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.lte import Ns3Lte
-from cogtcp.kernel.validation.families.lte_users import Ns3LteUsers
+from cogtcp.kernel.validation.families.lte_users import Ns3LteTcp, Ns3LteUplink, Ns3LteUsers
 from cogtcp.kernel.validation.families.mobile_users import Drx, Handovers
 from cogtcp.kernel.validation.families.movement import Movement
 from cogtcp.kernel.validation.families.ns3_dumbbell import Ns3Aqm, Ns3Cubic, Ns3Ledbat
@@ -82,6 +82,8 @@ FAMILIES: tuple[Family, ...] = (
     Ns3String(),
     Ns3Lte(),
     Ns3LteUsers(),
+    Ns3LteUplink(),
+    Ns3LteTcp(),
     Ns3Aqm(),
     Ns3Cubic(),
     Ns3Ledbat(),
