@@ -13,9 +13,10 @@ from cogtcp import Scenario, run
 from cogtcp._errors import UsageError
 from cogtcp.data.mobility import Mobility
 from cogtcp.kernel.validation import Case, Line, Validation, closed_forms, validate
-from cogtcp.kernel.validation.families import FAMILIES, movement, why_absent
+from cogtcp.kernel.validation.families import FAMILIES, grids, movement, why_absent
 from cogtcp.kernel.validation.families.closed_forms import Queue
 from cogtcp.kernel.validation.families.dumbbell import _scenario
+from cogtcp.kernel.validation.families.grids import Grid
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.lte_users import Ns3LteTcp, Ns3LteUplink, Ns3LteUsers, piro_mcs
 from cogtcp.kernel.validation.families.stations import Stations, saturated_scenario
@@ -199,8 +200,8 @@ def test_a_wrong_model_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_against_ns2() -> None:
     if reason := why_absent("ns-2"):
         pytest.skip(reason)
-    result = validate(11, cases=1, runs=3, families=["dumbbell", "two-way", "cell", "string"])
-    assert len(result.lines) == 4, result.failed
+    result = validate(11, cases=1, runs=3, families=["dumbbell", "two-way", "cell", "string", "grid"])
+    assert len(result.lines) == 5, result.failed
     for each in result.lines:
         # Three runs: the interval of a ratio is wide, its middle is not.
         assert each.theirs.mean > 0
@@ -285,5 +286,28 @@ def test_draws_stay_in_their_ranges() -> None:
 def test_nodes_are_no_faster_than_told(tmp_path: Path) -> None:
     cases = [draw(seed, BY_NAME["movement"], 1).drawn for seed in range(60)]
     slowest = min(cases, key=lambda drawn: drawn["speed"])
-    moves = Mobility.from_file(movement._movement(slowest, tmp_path))
+    file = tmp_path / "movement.tcl"
+    file.write_text(movement._movement(slowest))
+    moves = Mobility.from_file(file)
     assert max(node.max_speed for node in moves.nodes()) <= slowest["speed"] + 1e-6
+
+
+def test_a_line_of_a_grid_goes_from_neighbour_to_neighbour() -> None:
+    places, paths = Grid().places({"side": 3, "spacing": 200.0, "lines": [1, 3], "rts": "on"})
+    assert [[places[stop] for stop in path] for path in paths] == [
+        [(0, 200), (200, 200), (400, 200)],
+        [(0, 0), (0, 200), (0, 400)],
+    ]
+    stream = random.Random(1)
+    for _ in range(200):
+        drawn = Grid().draw(stream)
+        # Only neighbours decode each other.
+        assert drawn["spacing"] < 250 < drawn["spacing"] * math.sqrt(2)
+        assert all(len(set(path)) == drawn["side"] for path in Grid().places(drawn)[1])
+
+
+def test_a_grid_stands(tmp_path: Path) -> None:
+    file = tmp_path / "grid.tcl"
+    file.write_text(grids._setdest({"side": 2, "spacing": 200.0}))
+    moves = Mobility.from_file(file)
+    assert moves.positions(0) == moves.positions(50) == [(0, 0), (200, 0), (0, 200), (200, 200)]

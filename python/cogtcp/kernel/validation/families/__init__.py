@@ -25,6 +25,7 @@ from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers
+from cogtcp.kernel.validation.families.grids import Grid, GridTcp, Ns3Grid
 from cogtcp.kernel.validation.families.harq import Harq
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.kernel_queues import KernelQueues
@@ -75,11 +76,14 @@ FAMILIES: tuple[Family, ...] = (
     Hidden(),
     Exposed(),
     String(),
+    Grid(),
+    GridTcp(),
     Movement(),
     Ns3Cell(),
     Ns3Hidden(),
     Ns3Exposed(),
     Ns3String(),
+    Ns3Grid(),
     Ns3Lte(),
     Ns3LteUsers(),
     Ns3LteUplink(),
