@@ -308,6 +308,6 @@ def test_a_line_of_a_grid_goes_from_neighbour_to_neighbour() -> None:
 
 def test_a_grid_stands(tmp_path: Path) -> None:
     file = tmp_path / "grid.tcl"
-    file.write_text(grids._setdest({"side": 2, "spacing": 200.0}))
+    file.write_text(grids._setdest({"side": 2, "spacing": 210.0}))
     moves = Mobility.from_file(file)
-    assert moves.positions(0) == moves.positions(50) == [(0, 0), (200, 0), (0, 200), (200, 200)]
+    assert moves.positions(0) == moves.positions(50) == [(0, 0), (210, 0), (0, 210), (210, 210)]
