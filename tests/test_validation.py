@@ -13,10 +13,12 @@ from cogtcp import Scenario, run
 from cogtcp._errors import UsageError
 from cogtcp.data.mobility import Mobility
 from cogtcp.kernel.validation import Case, Line, Validation, closed_forms, validate
-from cogtcp.kernel.validation.families import FAMILIES, movement, why_absent
+from cogtcp.kernel.validation.families import FAMILIES, grids, movement, why_absent
 from cogtcp.kernel.validation.families.closed_forms import Queue
 from cogtcp.kernel.validation.families.dumbbell import _scenario
+from cogtcp.kernel.validation.families.grids import Grid
 from cogtcp.kernel.validation.families.kernel import Kernel
+from cogtcp.kernel.validation.families.lte_users import Ns3LteTcp, Ns3LteUplink, Ns3LteUsers, piro_mcs
 from cogtcp.kernel.validation.families.stations import Stations, saturated_scenario
 from cogtcp.kernel.validation.outcome import summary, summary_cells
 from cogtcp.kernel.validation.running import draw, drawn_cases, seeds_of
@@ -63,6 +65,26 @@ def test_what_is_drawn_of_links_is_a_scenario() -> None:
         assert 1 <= two_way["backward"] < two_way["flows"]
         case = draw(3, BY_NAME["kernel"], number)
         Scenario.from_dict(Kernel().scenario(case.drawn, 1)).check()
+
+
+def test_users_of_a_cell_are_a_scenario_in_either_direction() -> None:
+    for number in range(1, 20):
+        for family in (Ns3LteUsers(), Ns3LteUplink(), Ns3LteTcp()):
+            drawn = draw(3, family, number).drawn
+            data = family.scenario(drawn, 1)
+            Scenario.from_dict(data).check()
+            loads = data["flow"] if family.name == "ns3-lte-tcp" else data["udp"]
+            assert len(loads) == drawn["users"]
+            assert {load["to"] == "server" for load in loads} == {drawn.get("way") == "up"}
+
+
+@pytest.mark.parametrize(("sinr", "mcs", "bits"), [(3.0, 3, 5736), (15.6, 19, 39232), (24.0, 28, 75376)])
+def test_ns3_is_told_the_mcs_of_this_cell(sinr: float, mcs: int, bits: int) -> None:
+    """A lone user has 100 resource blocks in each ms; of 1430 bytes 1400 are payload, and few fail."""
+    assert piro_mcs(sinr, "up") == mcs
+    drawn = {"sinr": sinr, "users": 1, "rlc": "um", "errors": "piro", "way": "up"}
+    goodput = Ns3LteUplink().ours(drawn, 1)["goodput_bps"]
+    assert 0.9 < goodput / (1000 * bits * 1400 / 1430) < 1.005
 
 
 def test_no_relay_of_a_string_empties_its_queue_when_the_mac_gives_up() -> None:
@@ -178,8 +200,8 @@ def test_a_wrong_model_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_against_ns2() -> None:
     if reason := why_absent("ns-2"):
         pytest.skip(reason)
-    result = validate(11, cases=1, runs=3, families=["dumbbell", "two-way", "cell", "string"])
-    assert len(result.lines) == 4, result.failed
+    result = validate(11, cases=1, runs=3, families=["dumbbell", "two-way", "cell", "string", "grid"])
+    assert len(result.lines) == 5, result.failed
     for each in result.lines:
         # Three runs: the interval of a ratio is wide, its middle is not.
         assert each.theirs.mean > 0
@@ -194,6 +216,8 @@ def test_against_ns3() -> None:
     rate, delay = validate(11, cases=1, runs=1, families=["ns3-lte"]).lines
     assert abs(rate.ratio.mean - 1) < 0.05, (rate.case.told, rate.ratio)
     assert abs(delay.ratio.mean - 1) < 0.1, (delay.case.told, delay.ratio)
+    for each in validate(11, cases=1, runs=1, families=["ns3-lte-uplink"]).lines:
+        assert abs(each.ratio.mean - 1) < 0.07, (each.case.told, each.ratio)
 
 
 def test_peers_that_are_not_here_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -262,5 +286,28 @@ def test_draws_stay_in_their_ranges() -> None:
 def test_nodes_are_no_faster_than_told(tmp_path: Path) -> None:
     cases = [draw(seed, BY_NAME["movement"], 1).drawn for seed in range(60)]
     slowest = min(cases, key=lambda drawn: drawn["speed"])
-    moves = Mobility.from_file(movement._movement(slowest, tmp_path))
+    file = tmp_path / "movement.tcl"
+    file.write_text(movement._movement(slowest))
+    moves = Mobility.from_file(file)
     assert max(node.max_speed for node in moves.nodes()) <= slowest["speed"] + 1e-6
+
+
+def test_a_line_of_a_grid_goes_from_neighbour_to_neighbour() -> None:
+    places, paths = Grid().places({"side": 3, "spacing": 200.0, "lines": [1, 3], "rts": "on"})
+    assert [[places[stop] for stop in path] for path in paths] == [
+        [(0, 200), (200, 200), (400, 200)],
+        [(0, 0), (0, 200), (0, 400)],
+    ]
+    stream = random.Random(1)
+    for _ in range(200):
+        drawn = Grid().draw(stream)
+        # Only neighbours decode each other.
+        assert drawn["spacing"] < 250 < drawn["spacing"] * math.sqrt(2)
+        assert all(len(set(path)) == drawn["side"] for path in Grid().places(drawn)[1])
+
+
+def test_a_grid_stands(tmp_path: Path) -> None:
+    file = tmp_path / "grid.tcl"
+    file.write_text(grids._setdest({"side": 2, "spacing": 210.0}))
+    moves = Mobility.from_file(file)
+    assert moves.positions(0) == moves.positions(50) == [(0, 0), (210, 0), (0, 210), (210, 210)]

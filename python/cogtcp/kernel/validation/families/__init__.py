@@ -25,13 +25,14 @@ from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers
+from cogtcp.kernel.validation.families.grids import Grid, GridTcp, Ns3Grid
 from cogtcp.kernel.validation.families.harq import Harq
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.kernel_queues import KernelQueues
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
 from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.lte import Ns3Lte
-from cogtcp.kernel.validation.families.lte_users import Ns3LteUsers
+from cogtcp.kernel.validation.families.lte_users import Ns3LteTcp, Ns3LteUplink, Ns3LteUsers
 from cogtcp.kernel.validation.families.mobile_users import Drx, Handovers
 from cogtcp.kernel.validation.families.movement import Movement
 from cogtcp.kernel.validation.families.ns3_dumbbell import Ns3Aqm, Ns3Cubic, Ns3Ledbat
@@ -75,13 +76,18 @@ FAMILIES: tuple[Family, ...] = (
     Hidden(),
     Exposed(),
     String(),
+    Grid(),
+    GridTcp(),
     Movement(),
     Ns3Cell(),
     Ns3Hidden(),
     Ns3Exposed(),
     Ns3String(),
+    Ns3Grid(),
     Ns3Lte(),
     Ns3LteUsers(),
+    Ns3LteUplink(),
+    Ns3LteTcp(),
     Ns3Aqm(),
     Ns3Cubic(),
     Ns3Ledbat(),

@@ -1,7 +1,8 @@
-"""One to ten users of an LTE cell beside ns-3's LTE module: block errors, RLC, shares."""
+"""Users of an LTE cell beside ns-3's LTE module: block errors, RLC, shares, both directions, TCP."""
 
 from __future__ import annotations
 
+import math
 import tomllib
 from importlib import resources
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,8 +19,17 @@ if TYPE_CHECKING:
 
 #: Measured s, after the warm-up.
 SECONDS = 2
-#: SINR of the program's users in dB for a transmitter of 0 dBm, at 50 m.
-_SINR_AT_0_DBM = 19.5
+#: SINR in dB of the program's users for a transmitter of 0 dBm, at 50 m. The base station's receiver has a
+#: noise figure of 5 dB, a user's 9 dB, and the uplink's carrier is at 1.93 GHz, the downlink's at 2.12 GHz.
+_SINR_AT_0_DBM: Mapping[str, float] = {"down": 19.5, "up": 24.3}
+
+#: Bits of 100 resource blocks by I_TBS (TS 36.213 table 7.1.7.2.1-1), and elements of a block that carry data
+#: behind one control symbol, as in the uplink.
+_SIZES = (
+    *(2792, 3624, 4584, 5736, 7224, 8760, 10296, 12216, 14112, 15840, 17568, 19848, 22920, 25456, 28336),
+    *(30576, 32856, 36696, 39232, 43816, 46888, 51024, 55056, 57336, 61664, 63776, 75376),
+)
+_ELEMENTS = 144
 
 
 class Ns3LteUsers(Family):
@@ -28,11 +38,15 @@ class Ns3LteUsers(Family):
     name = "ns3-lte-users"
     peer = "ns-3"
     bands: ClassVar = {"goodput_bps": 0.05, "ratio": 0.05}
+    seconds: ClassVar[int] = SECONDS
+    #: ns-3's curves of block errors are those of blocks with 120 elements: 3 control symbols.
+    control_symbols: ClassVar[int] = 3
+    least_sinr: ClassVar[int] = -2
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
         """Draw SINR, users, RLC and the model of block errors."""
         return {
-            "sinr": round(stream.uniform(-2, 30), 1),
+            "sinr": round(stream.uniform(self.least_sinr, 30), 1),
             "users": stream.randint(1, 10),
             "rlc": stream.choice(["um", "am"]),
             "errors": stream.choice(["default", "piro"]),
@@ -40,19 +54,39 @@ class Ns3LteUsers(Family):
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
-        users = "1 user" if drawn["users"] == 1 else f"{drawn['users']} users"
-        return f"{users} at {drawn['sinr']:g} dB, RLC {drawn['rlc'].upper()}, {drawn['errors']} errors"
+        return f"{_cell_in_words(drawn)}, {drawn['errors']} errors"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run ns-3."""
-        ends = (drawn["users"], drawn["sinr"] - _SINR_AT_0_DBM, drawn["errors"], "down")
-        offered = self._offered(drawn)
-        rows = run_ns3("cell-ns3", seed, SECONDS, "udp", offered, PAYLOAD, drawn["rlc"], *ends)
+        way = _way(drawn)
+        power = drawn["sinr"] - _SINR_AT_0_DBM[self.heard(drawn)]
+        ends = (drawn["users"], f"{power:.1f}", drawn["errors"], way)
+        more = (PAYLOAD, drawn["rlc"], *ends, *self.stated(drawn))
+        rows = run_ns3("cell-ns3", seed, self.seconds, *self.load(drawn), *more)
         found = {row[0]: float(row[1]) for row in rows}
-        return {"goodput_bps": found["rate"], "ratio": found["least"] / found["rate"] * drawn["users"]}
+        return _rates(found["rate"], found["least"], drawn)
+
+    def heard(self, drawn: Mapping[str, Any]) -> str:
+        """Return the direction whose SINR is drawn."""
+        return _way(drawn)
+
+    def stated(self, drawn: Mapping[str, Any]) -> tuple[int, ...]:
+        """Return the MCS that ns-3 is told to use; here it chooses."""
+        return ()
+
+    def load(self, drawn: Mapping[str, Any]) -> tuple[str, float]:
+        """Return what a user carries as the program takes it: here more bit/s than the cell carries."""
+        return "udp", 9e7 / float(drawn["users"])
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run the same here: the cell of `ns3-lte` with more users."""
+        table = "datagrams" if self.load(drawn)[0] == "udp" else "flows"
+        rows = run(Scenario.from_dict(self.scenario(drawn, seed)), seed, "summary").rows(table)
+        goodputs = [float(row["goodput_bps"]) for row in rows]
+        return _rates(sum(goodputs), min(goodputs), drawn)
+
+    def scenario(self, drawn: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        """Return the cell and its load."""
         text = resources.files("cogtcp.kernel.validation").joinpath(CELL).read_text(encoding="utf-8")
         data = tomllib.loads(text)
         wire, air = data["topology"]["graph"]["links"]
@@ -63,32 +97,100 @@ class Ns3LteUsers(Family):
         radio["links"] = [link["name"] for link in airs]
         radio["cr"]["cell"] |= {
             "sinr": f"{drawn['sinr']} dB",
+            "control_symbols": self.control_symbols,
             "rlc": "acknowledged" if drawn["rlc"] == "am" else "unacknowledged",
             "error_model": "piro" if drawn["errors"] == "piro" else "awgn",
+            # ns-3's uplink has no control channel.
+            "control_blocks": 0,
         }
-        end = WARM_UP + SECONDS
-        # A scenario has a flow: this one comes when all is over.
-        late = {"from": "server", "to": names[0], "start": f"{end - 0.001} s", "transport": "newreno"}
+        end = WARM_UP + self.seconds
         data |= {
             "name": "lte-users",
             "run": {"duration": f"{end} s", "warmup": f"{WARM_UP} s", "seed": seed},
+        }
+        ends = [("server", name) if _way(drawn) == "down" else (name, "server") for name in names]
+        protocol, amount = self.load(drawn)
+        if protocol == "tcp":
+            data["tcp"] = {"max_window": f"{amount:.0f} B", "segment_size": f"{PAYLOAD} B"}
+            data["flow"] = [{"from": a, "to": b, "start": "500 ms", "transport": "newreno"} for a, b in ends]
+            return data
+        # A scenario has a flow: this one comes when all is over.
+        late = {"from": "server", "to": names[0], "start": f"{end - 0.001} s", "transport": "newreno"}
+        pattern = {"constant": f"{amount:.0f} bit/s"}
+        return data | {
             "flow": [late],
             "udp": [
-                {
-                    "from": "server",
-                    "to": name,
-                    "start": "500 ms",
-                    "size": f"{PAYLOAD} B",
-                    "pattern": {"constant": f"{self._offered(drawn):.0f} bit/s"},
-                }
-                for name in names
+                {"from": a, "to": b, "start": "500 ms", "size": f"{PAYLOAD} B", "pattern": pattern}
+                for a, b in ends
             ],
         }
-        rows = run(Scenario.from_dict(data), seed, "summary").rows("datagrams")
-        goodputs = [float(row["goodput_bps"]) for row in rows]
-        total = sum(goodputs)
-        return {"goodput_bps": total, "ratio": min(goodputs) / total * drawn["users"]}
 
-    def _offered(self, drawn: Mapping[str, Any]) -> float:
-        """Return the rate of a user, bit/s: more than the cell carries."""
-        return 9e7 / float(drawn["users"])
+
+class Ns3LteUplink(Ns3LteUsers):
+    """Saturated datagrams from users at one SINR, in blocks of the same MCS on both sides."""
+
+    name = "ns3-lte-uplink"
+    control_symbols = 1
+    # Below, no MCS is usable in the model `piro`.
+    least_sinr = 0
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw SINR, users and RLC."""
+        return {**super().draw(stream), "errors": "piro", "way": "up"}
+
+    def stated(self, drawn: Mapping[str, Any]) -> tuple[int, ...]:
+        """Return the MCS that the model `piro` chooses here."""
+        return (piro_mcs(drawn["sinr"], _way(drawn)),)
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return f"{_cell_in_words(drawn)}, uplink"
+
+
+class Ns3LteTcp(Ns3LteUplink):
+    """A TCP flow of each user, in either direction, in blocks of the same MCS on both sides."""
+
+    name = "ns3-lte-tcp"
+    seconds = 5
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw SINR, users, RLC, direction and the window of a flow in segments."""
+        drawn = {**super().draw(stream), "errors": "piro", "way": stream.choice(["down", "up"])}
+        # Even, as in `ns3-lte`; all flows together have a window of 20 to 340 segments.
+        return {**drawn, "window": max(4, 2 * round(10 * 17 ** stream.random() / drawn["users"]))}
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        return f"{_cell_in_words(drawn)}, TCP {drawn['way']} with windows of {drawn['window']} segments"
+
+    def heard(self, drawn: Mapping[str, Any]) -> str:
+        """Return the downlink: ns-3's uplink is 4.8 dB better, and has the same MCS."""
+        return "down"
+
+    def load(self, drawn: Mapping[str, Any]) -> tuple[str, float]:
+        """Return the window in bytes."""
+        return "tcp", float(PAYLOAD * drawn["window"])
+
+
+def piro_mcs(sinr_db: float, way: str) -> int:
+    """Return the highest MCS whose blocks have no more bits per element than log2(1 + SINR / 5.53)."""
+    usable = math.log2(1 + 10 ** (sinr_db / 10) * 1.5 / -math.log(5 * 5e-5))
+    best = max((number for number, size in enumerate(_SIZES) if size / 100 / _ELEMENTS <= usable), default=0)
+    # Two MCS have blocks of one size where the modulation changes: 9 and 10, 16 and 17 down, 10 and 11, 20
+    # and 21 up (TS 36.213 tables 7.1.7.1-1 and 8.6.1-1).
+    first, second = (9, 15) if way == "down" else (10, 19)
+    return best + (best > first) + (best > second)
+
+
+def _rates(total: float, least: float, drawn: Mapping[str, Any]) -> dict[str, float]:
+    # Nothing gets through: equal shares.
+    return {"goodput_bps": total, "ratio": least / total * drawn["users"] if total else 1.0}
+
+
+def _way(drawn: Mapping[str, Any]) -> str:
+    return str(drawn.get("way", "down"))
+
+
+def _cell_in_words(drawn: Mapping[str, Any]) -> str:
+    users = "1 user" if drawn["users"] == 1 else f"{drawn['users']} users"
+    return f"{users} at {drawn['sinr']:g} dB, RLC {drawn['rlc'].upper()}"

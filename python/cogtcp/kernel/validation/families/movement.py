@@ -13,7 +13,7 @@ from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _SECONDS, _SIDE = 100, 1000
 
@@ -42,32 +42,44 @@ class Movement(Family):
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run `mobile.tcl`."""
-        flows = " ".join(f"{{{a} {b} {start}}}" for a, b, start in _flows(drawn))
-        with tempfile.TemporaryDirectory() as folder:
-            movement = _movement(drawn, Path(folder))
-            rows = ns2("mobile.tcl", seed, _SECONDS, movement, drawn["nodes"], _SIDE, _SIDE, flows)
-        return {"goodput_bps": 8000 * sum(int(row[1]) for row in rows if row[:1] == ["flow"]) / _SECONDS}
+        return replayed_in_ns2(_movement(drawn), drawn["nodes"], _flows(drawn), seed)
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run the same here under the profile `ns2`."""
-        with tempfile.TemporaryDirectory() as folder:
-            movement = _movement(drawn, Path(folder))
-            data = {
-                "name": "movement",
-                "routing": "aodv",
-                "run": {"duration": f"{_SECONDS} s", "seed": seed},
-                # TCPSink of ns-2 acknowledges every packet.
-                "tcp": {"segment_size": "1000 B", "max_window": "20 segments", "delayed_ack": "off"},
-                "area": {"width": f"{_SIDE} m", "height": f"{_SIDE} m"},
-                "topology": {"ad_hoc": {"nodes": drawn["nodes"], "mobility": {"trace": str(movement)}}},
-                "mac": {"profile": "ns2", "rate": "2 Mbit/s"},
-                "flow": [
-                    {"from": f"n{a}", "to": f"n{b}", "transport": "ns2", "start": f"{round(start * 1e3)} ms"}
-                    for a, b, start in _flows(drawn)
-                ],
-            }
-            flows = run(Scenario.from_dict(data), seed=seed, trace="summary").flows
-        return {"goodput_bps": 8 * sum(flows.column("delivered_bytes").to_pylist()) / _SECONDS}
+        """Run the same here."""
+        return replayed(_movement(drawn), drawn["nodes"], _flows(drawn), seed)
+
+
+def replayed_in_ns2(
+    movement: str, nodes: int, flows: Sequence[tuple[int, int, float]], seed: int
+) -> dict[str, float]:
+    """Run `mobile.tcl` over the text of a setdest file; of flows: from, to, start in s."""
+    words = " ".join(f"{{{a} {b} {start}}}" for a, b, start in flows)
+    with tempfile.TemporaryDirectory() as folder:
+        rows = ns2("mobile.tcl", seed, _SECONDS, _file(movement, folder), nodes, _SIDE, _SIDE, words)
+    return {"goodput_bps": 8000 * sum(int(row[1]) for row in rows if row[:1] == ["flow"]) / _SECONDS}
+
+
+def replayed(
+    movement: str, nodes: int, flows: Sequence[tuple[int, int, float]], seed: int
+) -> dict[str, float]:
+    """Run the same here under the profile `ns2`."""
+    with tempfile.TemporaryDirectory() as folder:
+        data = {
+            "name": "movement",
+            "routing": "aodv",
+            "run": {"duration": f"{_SECONDS} s", "seed": seed},
+            # TCPSink of ns-2 acknowledges every packet.
+            "tcp": {"segment_size": "1000 B", "max_window": "20 segments", "delayed_ack": "off"},
+            "area": {"width": f"{_SIDE} m", "height": f"{_SIDE} m"},
+            "topology": {"ad_hoc": {"nodes": nodes, "mobility": {"trace": str(_file(movement, folder))}}},
+            "mac": {"profile": "ns2", "rate": "2 Mbit/s"},
+            "flow": [
+                {"from": f"n{a}", "to": f"n{b}", "transport": "ns2", "start": f"{round(start * 1e3)} ms"}
+                for a, b, start in flows
+            ],
+        }
+        rows = run(Scenario.from_dict(data), seed=seed, trace="summary").flows
+    return {"goodput_bps": 8 * sum(rows.column("delivered_bytes").to_pylist()) / _SECONDS}
 
 
 def _flows(drawn: Mapping[str, Any]) -> list[tuple[int, int, float]]:
@@ -76,8 +88,7 @@ def _flows(drawn: Mapping[str, Any]) -> list[tuple[int, int, float]]:
     return [(a, b, 1 + 0.5 * number) for number, (a, b) in enumerate(ends)]
 
 
-def _movement(drawn: Mapping[str, Any], folder: Path) -> Path:
-    file = folder / "movement.tcl"
+def _movement(drawn: Mapping[str, Any]) -> str:
     moves = Mobility.random_waypoint(
         drawn["nodes"],
         area=(_SIDE, _SIDE),
@@ -86,5 +97,10 @@ def _movement(drawn: Mapping[str, Any], folder: Path) -> Path:
         duration=_SECONDS + 1,
         seed=drawn["movement"],
     )
-    file.write_text(moves.to_text("setdest"))
+    return moves.to_text("setdest")
+
+
+def _file(movement: str, folder: str) -> Path:
+    file = Path(folder) / "movement.tcl"
+    file.write_text(movement)
     return file

@@ -77,6 +77,8 @@ def _program(name: str) -> Path:
         f"-Wl,-rpath,{libraries},-rpath-link,{libraries}",
         # A library that ours drags along wants GTK, which no program of ours calls.
         "-Wl,--unresolved-symbols=ignore-in-shared-libs",
+        # A function of ours may stand before one of the libraries.
+        "-rdynamic",
     ]
     source = str(resources.files("cogtcp.kernel.validation").joinpath(f"ns3/{name}.cc"))
     compiler = shutil.which("g++") or "g++"

@@ -1,11 +1,12 @@
 // Users of an LTE cell in ns-3, one as a rule, downlink as a rule: rate and delay. Arguments:
-//   cell-ns3 SEED SECONDS udp RATE_BPS BYTES um|am [USERS POWER_DBM piro|default down|up]
-//   cell-ns3 SEED SECONDS tcp WINDOW_BYTES BYTES um|am
+//   cell-ns3 SEED SECONDS udp RATE_BPS BYTES um|am [USERS POWER_DBM piro|default down|up [MCS]]
+//   cell-ns3 SEED SECONDS tcp WINDOW_BYTES BYTES um|am [USERS POWER_DBM piro|default down|up [MCS]]
 // BYTES is the payload of a packet. Prints the payload received per second and the mean delay in seconds, over SECONDS after 2 s:
-// of UDP from the server to the user, of TCP the time mean of the sender's last sample of the round-trip time.
+// of UDP from sender to receiver, of TCP the time mean of a sender's last sample of the round-trip time.
 //
-// With USERS of them, each at RATE_BPS; POWER_DBM of every transmitter; the model of block errors; the direction. Also prints the
-// SINR in dB that a user hears the base station with, and the rate of the user with least.
+// With USERS of them, each with RATE_BPS or a flow of WINDOW_BYTES; POWER_DBM of every transmitter; the model of block errors; the
+// direction; MCS is that of every block, in place of the one that ns-3 chooses by the CQI. Also prints the SINR in dB that a user hears
+// the base station with, and the rate of the user with least.
 //
 // 20 MHz FDD, one layer, round robin, 50 m from the base station; a wire of 10 ms and 10 Gbit/s from the server to the core; the buffer
 // of RLC holds 600,000 bytes. Control plane without messages on the air. Everything else is ns-3's default.
@@ -18,6 +19,8 @@
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -28,11 +31,24 @@ using namespace ns3;
 
 namespace {
 
+int stated_mcs = -1;
+
+}  // namespace
+
+// The scheduler's call finds this one before the library's, whose name in the library is below.
+int LteAmc::GetMcsFromCqi(int cqi) {
+    using Own = int (*)(LteAmc*, int);
+    static const auto own = reinterpret_cast<Own>(dlsym(RTLD_NEXT, "_ZN3ns36LteAmc13GetMcsFromCqiEi"));
+    return stated_mcs >= 0 ? stated_mcs : own(this, cqi);
+}
+
+namespace {
+
 constexpr double WARM_UP = 2.0;
 constexpr uint16_t PORT = 4000;
 
 uint64_t received = 0;
-std::map<Ptr<Socket>, uint64_t> by_socket;
+std::map<uint32_t, uint64_t> by_user;
 double level = 0.0;
 
 void heard(uint16_t, uint16_t, double, double sinr, uint8_t) { level = sinr; }
@@ -50,22 +66,24 @@ void emit(Ptr<Socket> socket, uint32_t bytes, Time gap) {
     Simulator::Schedule(gap, &emit, socket, bytes, gap);
 }
 
-void datagrams(Ptr<Socket> socket) {
+void datagrams(uint32_t user, Ptr<Socket> socket) {
     while (auto packet = socket->Recv()) {
         const auto bytes = packet->GetSize();
         SeqTsHeader stamp;
         packet->RemoveHeader(stamp);
         if (counts()) {
             received += bytes;
-            by_socket[socket] += bytes;
+            by_user[user] += bytes;
             waited += (Simulator::Now() - stamp.GetTs()).GetSeconds();
             ++samples;
         }
     }
 }
 
-void stream(Ptr<const Packet> packet, const Address&) {
-    received += counts() ? packet->GetSize() : 0;
+void stream(uint32_t user, Ptr<const Packet> packet, const Address&) {
+    const uint64_t bytes = counts() ? packet->GetSize() : 0;
+    received += bytes;
+    by_user[user] += bytes;
 }
 
 double last = 0.0;
@@ -109,6 +127,7 @@ int main(int argc, char** argv) {
     if (argc > 9 && std::string(argv[9]) == "piro") {
         Config::SetDefault("ns3::LteAmc::AmcModel", EnumValue(LteAmc::PiroEW2010));
     }
+    stated_mcs = argc > 11 ? std::stoi(argv[11]) : -1;
     const bool is_up = argc > 10 && std::string(argv[10]) == "up";
     RngSeedManager::SetSeed(static_cast<uint32_t>(std::stoul(argv[1])));
 
@@ -162,35 +181,36 @@ int main(int argc, char** argv) {
     auto base = helper->InstallEnbDevice(stations);
     auto radios = helper->InstallUeDevice(users);
     const auto assigned = core->AssignUeIpv4Address(radios);
-    const auto user = assigned.GetAddress(0);
     for (uint32_t number = 0; number < count; ++number) {
         routing.GetStaticRouting(users.Get(number)->GetObject<Ipv4>())
             ->SetDefaultRoute(core->GetUeDefaultGatewayAddress(), 1);
         helper->Attach(radios.Get(number), base.Get(0));
     }
 
-    if (is_tcp) {
-        PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), PORT));
-        auto application = sink.Install(users.Get(0));
-        application.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&stream));
-        BulkSendHelper source("ns3::TcpSocketFactory", InetSocketAddress(user, PORT));
-        source.Install(servers.Get(0)).Start(MilliSeconds(500));
-        Simulator::Schedule(MilliSeconds(501), &watch);
-    } else {
-        for (uint32_t number = 0; number < count; ++number) {
-            auto receiver = is_up ? servers.Get(0) : users.Get(number);
-            auto sender = is_up ? users.Get(number) : servers.Get(0);
-            const auto port = static_cast<uint16_t>(PORT + number);
-            auto sink = Socket::CreateSocket(receiver, UdpSocketFactory::GetTypeId());
-            sink->Bind(InetSocketAddress(Ipv4Address::GetAny(), port));
-            sink->SetRecvCallback(MakeCallback(&datagrams));
-            by_socket[sink] = 0;
-            const auto to = is_up ? servers.Get(0)->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal() : assigned.GetAddress(number);
-            auto source = Socket::CreateSocket(sender, UdpSocketFactory::GetTypeId());
-            source->Connect(InetSocketAddress(to, port));
-            // One after the other, so that packets of two users do not come at one instant.
-            Simulator::Schedule(MilliSeconds(500) + MicroSeconds(37 * number), &emit, source, bytes, Seconds(bytes * 8.0 / amount));
+    const auto at_server = servers.Get(0)->GetObject<Ipv4>()->GetAddress(1, 0).GetLocal();
+    for (uint32_t number = 0; number < count; ++number) {
+        auto receiver = is_up ? servers.Get(0) : users.Get(number);
+        auto sender = is_up ? users.Get(number) : servers.Get(0);
+        const auto to = InetSocketAddress(is_up ? at_server : assigned.GetAddress(number), static_cast<uint16_t>(PORT + number));
+        // One after the other, so that packets of two users do not come at one instant.
+        const auto start = MilliSeconds(500) + MicroSeconds(37 * number);
+        by_user[number] = 0;
+        if (is_tcp) {
+            PacketSinkHelper sink("ns3::TcpSocketFactory", InetSocketAddress(Ipv4Address::GetAny(), to.GetPort()));
+            sink.Install(receiver).Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&stream, number));
+            BulkSendHelper source("ns3::TcpSocketFactory", to);
+            source.Install(sender).Start(start);
+            continue;
         }
+        auto sink = Socket::CreateSocket(receiver, UdpSocketFactory::GetTypeId());
+        sink->Bind(InetSocketAddress(Ipv4Address::GetAny(), to.GetPort()));
+        sink->SetRecvCallback(MakeBoundCallback(&datagrams, number));
+        auto source = Socket::CreateSocket(sender, UdpSocketFactory::GetTypeId());
+        source->Connect(to);
+        Simulator::Schedule(start, &emit, source, bytes, Seconds(bytes * 8.0 / amount));
+    }
+    if (is_tcp) {
+        Simulator::Schedule(MilliSeconds(501), &watch);
     }
     radios.Get(0)->GetObject<LteUeNetDevice>()->GetPhy()->TraceConnectWithoutContext("ReportCurrentCellRsrpSinr",
                                                                                      MakeCallback(&heard));
@@ -199,7 +219,7 @@ int main(int argc, char** argv) {
     std::cout << "rate " << received * 8.0 / seconds << "\n";
     std::cout << "delay " << (samples ? waited / samples : 0.0) << "\n";
     uint64_t least = received;
-    for (const auto& entry : by_socket) {
+    for (const auto& entry : by_user) {
         least = std::min(least, entry.second);
     }
     std::cout << "sinr " << 10.0 * std::log10(level) << "\n";
