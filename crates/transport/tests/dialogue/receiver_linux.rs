@@ -154,7 +154,7 @@ fn the_window_opens_when_the_application_has_read_what_was_behind_a_gap() {
         d.drained();
     }
     d.at(101);
-    d.exchange("#1", "ack #43 win 179");
+    d.exchange("#1", "ack #43 win 180");
     d.expect_after_timeout("ack #43 win 444");
     assert_eq!((d.end.stats().window_updates, d.end.poll_timeout()), (1, Time::MAX));
 }
@@ -168,12 +168,12 @@ fn the_window_grows_behind_a_gap_with_sack() {
     let play = |sack, windows: [u64; 9]| {
         let config = ReceiverConfig { window_tuning: true, buffer: 4 << 20, sack, ..receiver_config() };
         let mut d = ReceiverDialogue::connected_by(config, "S @0 mss 1000 sackOK ws 7");
-        d.exchange("#60", if sack { "ack #1 win 507 sack #60" } else { "ack #1 win 507" });
+        d.exchange("#60", if sack { "ack #1 win 508 sack #60" } else { "ack #1 win 508" });
         for (k, window) in (2..).zip(windows) {
             let blocks = if sack { format!(" sack #2-{k} #60") } else { String::new() };
             d.exchange(&format!("#{k}"), &format!("ack #1 win {window}{blocks}"));
         }
     };
-    play(true, [507, 507, 507, 507, 522, 537, 553, 553, 553]);
-    play(false, [507; 9]);
+    play(true, [508, 508, 508, 508, 523, 538, 555, 555, 555]);
+    play(false, [508; 9]);
 }
