@@ -236,6 +236,21 @@ def test_windows_of_coupled_controls_by_hand() -> None:
     assert second == pytest.approx(10, rel=0.25)
 
 
+def test_balia_has_no_fixed_point_on_paths_that_are_alike() -> None:
+    """Less than a packet between losses moves its share by a twentieth, and on other paths by nothing."""
+
+    def spread(second: float) -> float:
+        found = (
+            coupled_rates("balia", [(first, 0.0205), (second, 0.0294)], cycles=150)
+            for first in (466, 466.37, 466.74)
+        )
+        shares = [rates[0] / sum(rates) for rates in found]
+        return max(shares) / min(shares) - 1
+
+    # Packets for each loss over RTT^2: 1.9 and 1.37 of the second path's.
+    assert spread(500) < 0.01 < 0.05 < spread(702)
+
+
 def test_a_freeze_by_hand() -> None:
     """1.2 Mbit/s is a packet in 10 ms: RTT 89.73 ms and a packet with its ACK are 100 ms. 48 windows of 5."""
     drawn = {"rate": 1.2e6, "rtt": 0.1 - 0.01 * 1540 / 1500, "window": 5, "tu_advance": 2.0}

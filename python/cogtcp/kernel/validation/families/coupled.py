@@ -94,13 +94,14 @@ class OliaShares(Coupled):
     name = "mptcp-olia"
     bands: ClassVar = {"share": 0.05}
     couplings: ClassVar = ["olia"]
+    least_factor = 1.2
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
-        """Draw two paths. A TCP would be faster on the first, by a tenth at least."""
+        """Draw two paths. A TCP would be faster on the first, by the root of the least factor."""
         while True:
             drawn = super().draw(stream)
             first, second = (packets / rtt**2 for packets, rtt in _paths(drawn))
-            if first > 1.2 * second:
+            if first > self.least_factor * second:
                 return drawn
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
@@ -115,10 +116,15 @@ class OliaShares(Coupled):
 
 
 class BaliaShares(OliaShares):
-    """BALIA's subflows share by its growth and its decrease (draft-walid-mptcp-congestion-control-04)."""
+    """BALIA's subflows share by its growth and its decrease (draft-walid-mptcp-congestion-control-04).
+
+    On paths that are more alike the order of losses decides which is faster, and so by how much windows fall.
+    """
 
     name = "mptcp-balia"
     couplings: ClassVar = ["balia"]
+    #: The least factor between the packets for each loss over the squares of the round-trip times.
+    least_factor = 1.5
 
 
 def _paths(drawn: Mapping[str, Any]) -> list[tuple[float, float]]:
