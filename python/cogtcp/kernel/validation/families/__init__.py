@@ -25,7 +25,7 @@ from cogtcp.kernel.validation.families.coupled import BaliaShares, Coupled, LiaS
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
 from cogtcp.kernel.validation.families.freeze import Freeze
-from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers
+from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers, RedrawnUsers
 from cogtcp.kernel.validation.families.harq import Harq
 from cogtcp.kernel.validation.families.kernel import Kernel
 from cogtcp.kernel.validation.families.kernel_queues import KernelQueues
@@ -136,6 +136,7 @@ FAMILIES: tuple[Family, ...] = (
     Waypoint(),
     GivenErrors(),
     RecordedUsers(),
+    RedrawnUsers(),
     ReleasedUsers(),
     ReleasedFrames(),
     Harq(),
