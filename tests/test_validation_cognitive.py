@@ -11,7 +11,7 @@ from cogtcp.kernel.validation.families import harq
 from cogtcp.kernel.validation.families.atp import Atp
 from cogtcp.kernel.validation.families.cognitive_tcp import C2, Atcp
 from cogtcp.kernel.validation.families.cognitive_transports import TfrcCr, TpCrahn
-from cogtcp.kernel.validation.families.given_users import GivenErrors, sensings_of
+from cogtcp.kernel.validation.families.given_users import GivenErrors, RedrawnUsers, sensings_of
 from cogtcp.kernel.validation.families.policies import Occupied, replayed_bps, share_of_time
 from cogtcp.kernel.validation.families.predictors import Itinerary, OutageMap, SignalStrength, Warnings
 from cogtcp.kernel.validation.families.routes import Flooding, greedy_hops, hops_from, ring_search
@@ -52,6 +52,12 @@ def test_given_users_by_hand() -> None:
     assert GivenErrors().theirs({**drawn, "detector": "fixed"}, 0)["detected"] == pytest.approx(0.8)
     # Sensings from 0, 1.1 and 1.2 s on find the user of 1.15 to 1.25 s twice; the next begins at 1.3 s.
     assert sensings_of([[1.15, 1.25]], 0.1, 1.0, 1.5) == (4, 2)
+    # ON for 1 and 3 s, OFF for 2 and 4 s. A sensing of 3 s finds nobody in 0 and 1 s of 10 s.
+    measured = {"spans": [[1, 2], [3, 4]], "sensing": 3.0, "model": "empirical"}
+    assert RedrawnUsers().theirs(measured, 0) == pytest.approx({"share": 0.4, "detected": 0.9})
+    # Exponential: 60 % of the time OFF, and e^-1 of that for 3 s more.
+    markov = RedrawnUsers().theirs({**measured, "model": "markov"}, 0)
+    assert markov["detected"] == pytest.approx(1 - 0.6 / math.e)
 
 
 def test_policies_by_hand() -> None:

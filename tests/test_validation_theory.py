@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp.kernel.validation import fixed_points, validate
+from cogtcp.kernel.validation.coupled_windows import coupled_rates
 from cogtcp.kernel.validation.families import FAMILIES, one_flow
 from cogtcp.kernel.validation.families.cells import nr_peak_bps
+from cogtcp.kernel.validation.families.freeze import Freeze
 from cogtcp.kernel.validation.families.kernel_queues import red_weight
 from cogtcp.kernel.validation.families.licensed import Cbrs, Dfs, QuietPeriods, Tvws
 from cogtcp.kernel.validation.families.links import CrPair, Journey, Leo, LinkTrace
 from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Requests, Video
-from cogtcp.kernel.validation.families.quic_timers import QuicTimers
+from cogtcp.kernel.validation.families.quic_timers import QuicOutage, QuicTimers
 from cogtcp.kernel.validation.families.spectrum_users import Cooperation, idle_for, survival
 from cogtcp.kernel.validation.families.waypoint import mean_distance
 
@@ -199,3 +201,61 @@ def test_probe_timeouts_by_hand() -> None:
     timers = QuicTimers()
     assert timers.theirs({"rtt": 0.1, "lost": "last", "probes": 2}, 1)["wait_s"] == pytest.approx(0.882)
     assert timers.theirs({"rtt": 0.1, "lost": "before", "probes": 2}, 1)["wait_s"] == pytest.approx(0.1125)
+
+
+def test_persistent_congestion_by_hand() -> None:
+    """RTT 100 ms: three PTO of 126 ms are 378 ms. Two pairs of probes more leave 882 ms after the write."""
+    outage = QuicOutage()
+    assert outage.theirs({"rtt": 0.1, "writes": 5, "spacing": 0.094}, 1)["cwnd"] == 5
+    assert outage.theirs({"rtt": 0.1, "writes": 5, "spacing": 0.095}, 1)["cwnd"] == 2
+    assert outage.theirs({"rtt": 0.1, "probes": 1, "spacing": 2.5}, 1)["cwnd"] == 5
+    assert outage.theirs({"rtt": 0.1, "probes": 3, "spacing": 2.5}, 1)["cwnd"] == 2
+
+
+def test_outages_of_quic_on_both_sides_of_the_limit() -> None:
+    """A span 1 % shorter than three PTO halves the window; a span 1 % longer leaves two packets."""
+    for factor, window in ((0.99, 5), (1.01, 2)):
+        drawn = {"rtt": 0.1, "writes": 5, "spacing": 0.378 / 4 * factor}
+        assert QuicOutage().ours(drawn, 1)["cwnd"] == pytest.approx(window)
+
+
+def test_windows_of_coupled_controls_by_hand() -> None:
+    # One path is AIMD: 3/8 W^2 + 5/4 W packets in W / 2 + 2 round trips, W = 50.
+    for coupling in ("lia", "olia", "balia"):
+        (alone,) = coupled_rates(coupling, [(1000, 0.1)])
+        assert alone == pytest.approx(1000 / 2.7, rel=0.02), coupling
+    # LIA on equal round trips shares as packets between losses; a TCP on the better path had as much.
+    first, second = coupled_rates("lia", [(2000, 0.1), (1000, 0.1)])
+    assert first / (first + second) == pytest.approx(2 / 3, rel=0.02)
+    # BALIA with constant windows: (1 + a) (4 + a) = 15 q, a = x_1 / x_2, q = 2: a = 3.18. A window that falls
+    # by 3/4 grows back by ln 4 and not by 3/4, a half by ln 2: 20 q, 4.18.
+    first, second = coupled_rates("balia", [(2000, 0.1), (1000, 0.1)])
+    assert 3.18 < first / second < 4.18
+    # OLIA: a segment a round trip on the path that is worse.
+    _, second = coupled_rates("olia", [(2000, 0.1), (500, 0.1)])
+    assert second == pytest.approx(10, rel=0.25)
+
+
+def test_balia_has_no_fixed_point_on_paths_that_are_alike() -> None:
+    """Less than a packet between losses moves its share by a twentieth, and on other paths by nothing."""
+
+    def spread(second: float) -> float:
+        found = (
+            coupled_rates("balia", [(first, 0.0205), (second, 0.0294)], cycles=150)
+            for first in (466, 466.37, 466.74)
+        )
+        shares = [rates[0] / sum(rates) for rates in found]
+        return max(shares) / min(shares) - 1
+
+    # Packets for each loss over RTT^2: 1.9 and 1.37 of the second path's.
+    assert spread(500) < 0.01 < 0.05 < spread(702)
+
+
+def test_a_freeze_by_hand() -> None:
+    """1.2 Mbit/s is a packet in 10 ms: RTT 89.73 ms and a packet with its ACK are 100 ms. 48 windows of 5."""
+    drawn = {"rate": 1.2e6, "rtt": 0.1 - 0.01 * 1540 / 1500, "window": 5, "tu_advance": 2.0}
+    outages = {"on": 5.0001, "off": 5.0}
+    goodput = Freeze().theirs({**drawn, **outages}, 1)["goodput_bps"]
+    assert goodput == pytest.approx(48 * 5 * 1460 * 8 / 10, rel=1e-3)
+    # Without the warning a timeout of a second and more follows each outage.
+    assert Freeze().ours({**drawn, **outages}, 1)["goodput_bps"] == pytest.approx(goodput, rel=0.02)

@@ -191,6 +191,10 @@ fn a_trace_becomes_a_two_state_model() {
     // A window that cuts the first and the last ON period leaves only whole spans.
     let inner = ActivityLaw::from_trace(&trace, at(1.2), at(8.5)).unwrap();
     assert_eq!(inner.on, SpanLaw::Empirical([1.0, 0.25].map(s).to_vec()));
+    // So does one that begins and ends while the PU is ON; the OFF times beside are whole.
+    let busy = ActivityLaw::from_trace(&trace, at(1.0), at(9.0)).unwrap();
+    assert_eq!(busy.on, SpanLaw::Empirical([1.0, 0.25].map(s).to_vec()));
+    assert_eq!(busy.off, SpanLaw::Empirical([1.5, 0.5, 3.25].map(s).to_vec()));
     assert_eq!(ActivityLaw::from_trace(&trace, at(3.0), at(4.2)).unwrap_err(), LawError::NoSpans);
     assert_eq!(
         ActivityLaw::from_trace(&Intervals::default(), Time::ZERO, at(1.0)).unwrap_err(),

@@ -199,14 +199,16 @@ impl ActivityLaw {
     }
 
     /// A two-state model of a measured timeline: ON and OFF times drawn from its whole ON and OFF times in
-    /// [from, until).
+    /// [from, until). The measurement cuts an ON time that touches one of its edges.
     pub fn from_trace(trace: &Intervals, from: Time, until: Time) -> Result<Self, LawError> {
         let law = |spans| {
             let law = SpanLaw::Empirical(spans);
             law.validate().map(|()| law)
         };
+        let is_whole = |on: &&OnInterval| on.arrival > from && on.departure < until;
+        let on_times = trace.as_slice().iter().filter(is_whole).map(|on| on.departure - on.arrival).collect();
         Ok(Self {
-            on: law(trace.on_times(from, until))?,
+            on: law(on_times)?,
             off: law(trace.off_times(from, until))?,
             // A measurement begins at an arbitrary moment of the PU's life.
             start: StartState::Stationary,

@@ -31,6 +31,7 @@ METRICS = {
     "false_alarms": ("P_f, %", 100.0),
     "ratio": ("Ratio", 1.0),
     "queue_packets": ("Queue, packets", 1.0),
+    "cwnd": ("Window, packets", 1.0),
     "hops": ("Hops", 1.0),
     "requests": ("Requests", 1.0),
     "missed": ("Missed, %", 100.0),

@@ -21,10 +21,11 @@ from cogtcp.kernel.validation.families.controls import (
     Westwood,
     WestwoodCompound,
 )
-from cogtcp.kernel.validation.families.coupled import Coupled, LiaShares
+from cogtcp.kernel.validation.families.coupled import BaliaShares, Coupled, LiaShares, OliaShares
 from cogtcp.kernel.validation.families.dumbbell import Cycles, Dumbbell
 from cogtcp.kernel.validation.families.family import Family, NoEvidenceError
-from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers
+from cogtcp.kernel.validation.families.freeze import Freeze
+from cogtcp.kernel.validation.families.given_users import GivenErrors, RecordedUsers, RedrawnUsers
 from cogtcp.kernel.validation.families.grids import Grid, GridTcp, Ns3Grid
 from cogtcp.kernel.validation.families.harq import Harq
 from cogtcp.kernel.validation.families.kernel import Kernel
@@ -42,7 +43,7 @@ from cogtcp.kernel.validation.families.pi2 import DualPi2
 from cogtcp.kernel.validation.families.players import AdaptiveVideo, Nada, Requests, Video
 from cogtcp.kernel.validation.families.policies import Policies
 from cogtcp.kernel.validation.families.predictors import Itinerary, OutageMap, SignalStrength, Warnings
-from cogtcp.kernel.validation.families.quic_timers import QuicTimers
+from cogtcp.kernel.validation.families.quic_timers import QuicOutage, QuicTimers
 from cogtcp.kernel.validation.families.released import ReleasedFrames, ReleasedUsers
 from cogtcp.kernel.validation.families.routes import Flooding, RingSearch, Routes
 from cogtcp.kernel.validation.families.scalable import Dctcp, Prague, PragueGrowth, PragueMarks
@@ -115,7 +116,10 @@ FAMILIES: tuple[Family, ...] = (
     TfrcEquation(),
     Coupled(),
     LiaShares(),
+    OliaShares(),
+    BaliaShares(),
     QuicTimers(),
+    QuicOutage(),
     NrPeak(),
     RoundRobin(),
     Fading(),
@@ -138,12 +142,14 @@ FAMILIES: tuple[Family, ...] = (
     Waypoint(),
     GivenErrors(),
     RecordedUsers(),
+    RedrawnUsers(),
     ReleasedUsers(),
     ReleasedFrames(),
     Harq(),
     Drx(),
     Handovers(),
     Policies(),
+    Freeze(),
     Warnings(),
     Itinerary(),
     OutageMap(),

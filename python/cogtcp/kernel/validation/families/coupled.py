@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cogtcp.kernel.validation.coupled_windows import coupled_rates
 from cogtcp.kernel.validation.families.family import Family, logarithmic, three_digits
 from cogtcp.kernel.validation.families.one_flow import PAYLOAD
 from cogtcp.model.result import run
@@ -85,6 +86,50 @@ class LiaShares(Coupled):
         """Run it."""
         goodputs = _both(drawn)
         return {"share": goodputs[0] / sum(goodputs)}
+
+
+class OliaShares(Coupled):
+    """OLIA uses the better path, and keeps a segment on the other (Khalili and others 2012, theorem 1)."""
+
+    name = "mptcp-olia"
+    bands: ClassVar = {"share": 0.05}
+    couplings: ClassVar = ["olia"]
+    least_factor = 1.2
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw two paths. A TCP would be faster on the first, by the root of the least factor."""
+        while True:
+            drawn = super().draw(stream)
+            first, second = (packets / rtt**2 for packets, rtt in _paths(drawn))
+            if first > self.least_factor * second:
+                return drawn
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return the first path's share."""
+        rates = coupled_rates(drawn["coupling"], _paths(drawn))
+        return {"share": rates[0] / sum(rates)}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run it."""
+        goodputs = _both(drawn)
+        return {"share": goodputs[0] / sum(goodputs)}
+
+
+class BaliaShares(OliaShares):
+    """BALIA's subflows share by its growth and its decrease (draft-walid-mptcp-congestion-control-04).
+
+    On paths that are more alike the order of losses decides which is faster, and so by how much windows fall.
+    """
+
+    name = "mptcp-balia"
+    couplings: ClassVar = ["balia"]
+    #: The least factor between the packets for each loss over the squares of the round-trip times.
+    least_factor = 1.5
+
+
+def _paths(drawn: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Return packets to a loss and round-trip time, s, of each path."""
+    return [(drawn[f"packets_per_loss_{path}"], drawn[f"rtt_{path}"]) for path in (0, 1)]
 
 
 def _both(drawn: Mapping[str, Any]) -> list[float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -129,6 +131,79 @@ class RecordedUsers(Family):
             data["spectrum"]["pu"] = {drawn["format"]: str(place)}
             (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
         return {"detected": row["detections"] / row["sensings"]}
+
+
+class RedrawnUsers(Family):
+    """Primary users drawn from the spans of a measurement: their share of the time, and who meets one."""
+
+    name = "redrawn-users"
+    peer = "theory"
+    bands: ClassVar = {"share": 0.05, "detected": 0.05}
+
+    def draw(self, stream: random.Random) -> dict[str, Any]:
+        """Draw the measured spans, the model and the sensing time."""
+        shape, mean = stream.choice([1.0, 4.0]), stream.uniform(0.5, 2)
+        spans = [
+            [round(0.02 + mean * stream.gammavariate(shape, 1 / shape), 3) for _ in range(2)]
+            for _ in range(stream.randint(10, 40))
+        ]
+        return {
+            "model": stream.choice(["empirical", "markov"]),
+            "spans": spans,
+            "sensing": three_digits(stream.uniform(0.01, 0.5)),
+        }
+
+    def told(self, drawn: Mapping[str, Any]) -> str:
+        """Return it in words."""
+        on, off = (statistics.mean(spans) for spans in zip(*drawn["spans"], strict=True))
+        means = f"{len(drawn['spans'])} ON and OFF times of {on:.3g} s and {off:.3g} s"
+        return f"{drawn['model']}, {means}; sensing {drawn['sensing'] * 1e3:g} ms"
+
+    def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Return the share ON, and the chance to meet a primary user within the sensing time.
+
+        None is met in what is left of an idle time after the sensing time: of each measured one, or in the
+        mean over an exponential law.
+        """
+        on, idle = zip(*drawn["spans"], strict=True)
+        mean = statistics.mean(idle)
+        if drawn["model"] == "markov":
+            left = mean * math.exp(-drawn["sensing"] / mean)
+        else:
+            left = statistics.mean(max(span - drawn["sensing"], 0.0) for span in idle)
+        cycle = statistics.mean(on) + mean
+        return {"share": 1 - mean / cycle, "detected": 1 - left / cycle}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Write the measurement, and sense far apart on bands chosen at random."""
+        bands, cycle = 20, statistics.mean(sum(pair) for pair in drawn["spans"])
+        radio = {
+            "detector": "perfect",
+            "policy": "random",
+            "sensing_time": f"{drawn['sensing']} s",
+            "transmission_time": f"{20 * cycle:.6f} s",
+            "jitter": f"{10 * cycle:.6f} s",
+        }
+        seconds = 60_000 * cycle
+        data = radio_alone(seconds, bands, {}, radio)
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder) / "busy.csv"
+            place.write_text("\n".join(_measured(drawn["spans"], bands)) + "\n", "utf-8")
+            data["spectrum"]["pu"] = {"trace": {"file": str(place), "model": drawn["model"]}}
+            (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
+        share = row["pu_airtime_s"] / bands / seconds
+        return {"share": share, "detected": row["detections"] / row["sensings"]}
+
+
+def _measured(spans: Sequence[Sequence[float]], bands: int) -> list[str]:
+    """Return the lines of a measurement whose whole spans are these: the first and the last are cut."""
+    lines, now = [(0.0, 0)], 1.0
+    for on, off in spans:
+        lines += [(now, 1), (now + on, 0)]
+        now += on + off
+    lines += [(now, 1), (now + 1, 1)]
+    rows = [f"{time:.3f},{band},{busy}" for time, busy in lines for band in range(1, bands + 1)]
+    return ["time,band,busy", *rows]
 
 
 def _record(file_format: str, on: Sequence[Sequence[float]]) -> list[str]:

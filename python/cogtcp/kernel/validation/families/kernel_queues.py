@@ -121,8 +121,9 @@ class KernelQueues(Family):
                     "ecn": False,
                 }
             },
-            "codel": {"codel": {"limit": 1000, "ecn": False}},
-            "fq_codel": {"fq_codel": {"limit": 1000, "ecn": False}},
+            # Linux's CoDel makes one Newton step for each drop.
+            "codel": {"codel": {"limit": 1000, "ecn": False, "newton": True}},
+            "fq_codel": {"fq_codel": {"limit": 1000, "ecn": False, "newton": True}},
         }
         link = {
             "rate": f"{drawn['rate']:.0f} bit/s",

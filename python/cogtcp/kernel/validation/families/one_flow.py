@@ -42,6 +42,7 @@ def saturated(
     seed: int = 1,
     tcp: Mapping[str, Any] | None = None,
     radio: Mapping[str, Any] | None = None,
+    train: Mapping[str, Any] | None = None,
 ) -> Result:
     """Run one flow that always has data; each segment is acknowledged, and no receive window limits.
 
@@ -53,6 +54,7 @@ def saturated(
         seed: Of the run.
         tcp: More of the scenario's `[tcp]`.
         radio: The radio of the link, if it has one.
+        train: Its mobile router, if it has one.
     """
     data: dict[str, Any] = {
         "name": "one-flow",
@@ -77,6 +79,8 @@ def saturated(
     }
     if radio:
         data["radio"] = [{"name": "radio", "links": ["link"], **radio}]
+    if train:
+        data["train"] = dict(train)
     return run(Scenario.from_dict(data), seed, "summary")
 
 
