@@ -84,7 +84,7 @@ class Kernel:
         }
 
     def modelled(self, scenario: Scenario) -> Scenario:
-        """Return the scenario for the simulator: Linux as this kernel is, its HZ, the phase of its timers and its receive window.
+        """Return the scenario for the simulator: Linux as this kernel is, its ticks and its receive window.
 
         The presets have the HZ of Debian's kernels, 250, and `window_tuning` the rules of Linux 6.16.
         """
