@@ -19,8 +19,12 @@ impl Sender {
         self.config.recovery.rack && self.recovery() == Recovery::Sack
     }
 
-    /// The timestamp echoed, for RACK.
+    /// The timestamp echoed, for RACK. Linux asks the round-trip time alone whether an ACK may answer an earlier
+    /// transmission (`tcp_rack_advance`): behind a gap ACKs echo an old timestamp.
     pub(super) fn echo(&self, segment: &Segment) -> Echo {
+        if self.config.timers.timeout_rules == crate::TimeoutRules::Linux {
+            return None;
+        }
         let ts = segment.timestamps().filter(|ts| self.timestamps_ok && ts.echo != 0)?;
         Some((ts.echo, self.config.timers.timestamp_tick))
     }
