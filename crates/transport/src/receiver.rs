@@ -1002,7 +1002,7 @@ impl Receiver {
         }
     }
 
-    /// What it learns of a segment of `len` bytes behind a gap, of which `new` are new; `queued` were there before.
+    /// What it learns of a segment of `len` bytes behind a gap: `new` bytes are new, `queued` bytes waited before.
     fn adapt_behind_gap(&mut self, len: u64, queued: u64, new: u64) {
         let unread = self.unread();
         let Some(tuning) = &mut self.tuning else { return };

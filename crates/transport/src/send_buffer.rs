@@ -238,8 +238,8 @@ impl SendBuffer {
         self.written - una + EMPTY * (self.packets.len() + self.ends.len()) as u64
     }
 
-    /// A packet of at most `most` bytes is to leave at `nxt`: the first buffer takes what it lacks from the second, with
-    /// its PSH if nothing is left of that (`tcp_grow_skb`, since Linux 6.11).
+    /// A packet of at most `most` bytes is to leave at `nxt`. The first buffer takes the missing bytes from the second
+    /// (`tcp_grow_skb`, since Linux 6.11), and the PSH with the last of them.
     pub(crate) fn grow(&mut self, nxt: u64, most: u64) {
         let (Some(first), Some(second)) = (self.ends.front().copied(), self.ends.get(1).copied()) else { return };
         let at = (nxt + most).min(second.at);

@@ -16,8 +16,8 @@
 //! window grow from the first segment on (5/8 of 128 KiB are 81,920), 1000 bytes do not (56,832). A segment whose
 //! memory is mostly empty lets the window grow while it is small beside the largest (`__tcp_grow_window`). All of it
 //! captured on Linux 6.18. Before 6.16 (`window_margin`; captured on 6.12) a fuller round trip gives room for
-//! 2 new + 16 segments, more in slow start likewise, and segments behind a gap give none; the window grows from
-//! a segment below 64 KiB on, and the share of data does not lower what it grows from.
+//! 2 new + 16 segments, more in slow start likewise. Segments behind a gap give none. The window grows from a
+//! segment below 64 KiB on, and the share of data does not lower it.
 
 use cogtcp_units::{Duration, Time};
 
@@ -170,9 +170,8 @@ impl Tuning {
         (data.saturating_mul(WHOLE) / self.share).min(most_memory(self.most, self.share))
     }
 
-    /// By how much a segment of `len` bytes lets the window grow if there is room: two segments if data are a
-    /// common share of its memory, or while the window is so small that they may be less
-    /// (`__tcp_grow_window`).
+    /// By how much a segment of `len` bytes lets the window grow if there is room (`__tcp_grow_window`). The window
+    /// grows by two segments if data are the usual share of the segment's memory, or while the window is small.
     fn growth(&self, len: u64) -> u64 {
         let mut size = self.memory_of(len) * self.share / WHOLE;
         if size <= len {
@@ -343,7 +342,7 @@ mod tests {
     }
 
     /// A packet with 1000 bytes takes as much memory as a full one. It lets the window grow by two full segments
-    /// until the window is half of the largest; 200 bytes do up to a quarter of it, 100 bytes in order never.
+    /// until the window is half of the largest. 200 bytes do up to a quarter of it, 100 bytes in order never.
     #[test]
     fn segments_that_are_not_full_let_a_small_window_grow() {
         let mut tuning = Tuning::new(4 << 20, 1448, true);
