@@ -217,7 +217,8 @@ impl Sender {
         hint: &mut RttHint,
     ) -> bool {
         let una = self.board.una();
-        let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
+        let (rack_in_use, min_rtt) = (self.rack_in_use(), self.tcp.min_rtt);
+        let echo = self.heeded_by_rack(self.echo(segment));
         let (recovery_point, mut original) = (self.recovery_point, false);
         let (rate, mut sacked) = (&mut self.rate, 0);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
@@ -301,7 +302,8 @@ impl Sender {
         // A D-SACK block reports a duplicate and delivers nothing (RFC 2883 section 4).
         let skip = usize::from(self.is_d_sack(segment, ack));
         let isn = self.config.handshake.initial_sequence;
-        let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
+        let (rack_in_use, min_rtt) = (self.rack_in_use(), self.tcp.min_rtt);
+        let echo = self.heeded_by_rack(self.echo(segment));
         let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
         if let Some(rack) = &mut rack {

@@ -19,14 +19,16 @@ impl Sender {
         self.config.recovery.rack && self.recovery() == Recovery::Sack
     }
 
-    /// The timestamp echoed, for RACK. Linux asks the round-trip time alone whether an ACK may answer an earlier
-    /// transmission (`tcp_rack_advance`): behind a gap ACKs echo an old timestamp.
+    /// The timestamp echoed.
     pub(super) fn echo(&self, segment: &Segment) -> Echo {
-        if self.config.timers.timeout_rules == crate::TimeoutRules::Linux {
-            return None;
-        }
         let ts = segment.timestamps().filter(|ts| self.timestamps_ok && ts.echo != 0)?;
         Some((ts.echo, self.config.timers.timestamp_tick))
+    }
+
+    /// The timestamp echoed, as far as RACK heeds it. Linux asks the round-trip time alone whether an ACK may answer
+    /// an earlier transmission (`tcp_rack_advance`): behind a gap ACKs echo an old timestamp.
+    pub(super) fn heeded_by_rack(&self, echo: Echo) -> Echo {
+        echo.filter(|_| self.config.timers.timeout_rules != crate::TimeoutRules::Linux)
     }
 
     /// A new segment leaves, which is in the scoreboard.

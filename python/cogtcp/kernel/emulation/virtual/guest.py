@@ -29,6 +29,8 @@ _POWER_OFF = 0x4321FEDC
 _EXCHANGE = "/run/cogtcp"
 #: How often the host hears how far the clock is, s of virtual time.
 _TICK_S = 1.0
+#: An emulation begins at 37.856 s of the guest's clock, when its timer wheel reads 0 (`clock.rs`). It is set up before.
+_BEGIN_S = 37.5
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -47,6 +49,7 @@ def main() -> None:
 
 
 def _run() -> None:
+    time.sleep(max(0.0, _BEGIN_S - time.monotonic()))
     _mount("proc", "/proc")
     _mount("sysfs", "/sys")
     _mount("tmpfs", "/run", data="mode=755")
