@@ -30,7 +30,8 @@ impl Clock {
     /// A run in virtual time. It starts when the clock of the kernel's timer wheel reads a multiple of its coarsest
     /// level, at 1000 or 250 ticks a second. So the simulator knows when the kernel's timers fire.
     pub(crate) fn start_with_wheel() -> Self {
-        let start = sys::monotonic_nanos().saturating_sub(WHEEL_START).next_multiple_of(WHEEL_SPAN) + WHEEL_START;
+        let start =
+            sys::monotonic_nanos().saturating_sub(WHEEL_START).next_multiple_of(WHEEL_SPAN) + WHEEL_START;
         sys::sleep_until(start);
         Self { start }
     }

@@ -241,7 +241,9 @@ impl SendBuffer {
     /// A packet of at most `most` bytes is to leave at `nxt`. The first buffer takes the missing bytes from the second
     /// (`tcp_grow_skb`, since Linux 6.11), and the PSH with the last of them.
     pub(crate) fn grow(&mut self, nxt: u64, most: u64) {
-        let (Some(first), Some(second)) = (self.ends.front().copied(), self.ends.get(1).copied()) else { return };
+        let (Some(first), Some(second)) = (self.ends.front().copied(), self.ends.get(1).copied()) else {
+            return;
+        };
         let at = (nxt + most).min(second.at);
         if at <= first.at {
             return;
