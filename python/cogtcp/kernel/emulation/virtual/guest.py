@@ -29,7 +29,7 @@ _POWER_OFF = 0x4321FEDC
 _EXCHANGE = "/run/cogtcp"
 #: How often the host hears how far the clock is, s of virtual time.
 _TICK_S = 1.0
-#: An emulation begins at 37.856 s of the guest's clock, when its timer wheel reads 0 (`clock.rs`). It is set up before.
+#: An emulation begins at 37.856 s of the guest's clock, when its timer wheel reads 0 (`clock.rs`).
 _BEGIN_S = 37.5
 
 _libc = ctypes.CDLL(None, use_errno=True)
