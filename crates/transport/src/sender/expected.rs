@@ -63,7 +63,6 @@ impl Sender {
         }
         let (rack_in_use, min_rtt) = (LINUX && self.rack_in_use(), self.tcp.min_rtt);
         let echo = if LINUX { self.echo(segment) } else { None };
-        let heeded = self.heeded_by_rack(echo);
         let lost_before = self.rate.lost;
         let (rate, mut hint) = (&mut self.rate, RttHint::default());
         let mut rack = if LINUX { self.rack.as_deref_mut() } else { None };
@@ -77,7 +76,7 @@ impl Sender {
         self.board.advance(ack, |sent| {
             rate.on_acked(sent);
             if let Some(rack) = &mut rack {
-                rack.on_delivered(now, sent, end_of(sent, una), min_rtt, heeded);
+                rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
             }
             hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
             hint.latest = Some(sent.sent_at);

@@ -217,8 +217,7 @@ impl Sender {
         hint: &mut RttHint,
     ) -> bool {
         let una = self.board.una();
-        let (rack_in_use, min_rtt) = (self.rack_in_use(), self.tcp.min_rtt);
-        let echo = self.heeded_by_rack(self.echo(segment));
+        let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
         let (recovery_point, mut original) = (self.recovery_point, false);
         let (rate, mut sacked) = (&mut self.rate, 0);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
@@ -303,7 +302,7 @@ impl Sender {
         let skip = usize::from(self.is_d_sack(segment, ack));
         let isn = self.config.handshake.initial_sequence;
         let (rack_in_use, min_rtt) = (self.rack_in_use(), self.tcp.min_rtt);
-        let echo = self.heeded_by_rack(self.echo(segment));
+        let echo = self.heeded_with_sack(self.echo(segment));
         let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
         if let Some(rack) = &mut rack {

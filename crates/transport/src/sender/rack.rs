@@ -25,9 +25,9 @@ impl Sender {
         Some((ts.echo, self.config.timers.timestamp_tick))
     }
 
-    /// The timestamp echoed, as far as RACK heeds it. Linux asks the round-trip time alone whether an ACK may answer
-    /// an earlier transmission (`tcp_rack_advance`): behind a gap ACKs echo an old timestamp.
-    pub(super) fn heeded_by_rack(&self, echo: Echo) -> Echo {
+    /// The timestamp echoed, as far as RACK heeds it with SACK blocks. There Linux asks the round-trip time alone whether
+    /// an ACK may answer an earlier transmission (`tcp_sacktag_one`): behind a gap ACKs echo an old timestamp.
+    pub(super) fn heeded_with_sack(&self, echo: Echo) -> Echo {
         echo.filter(|_| self.config.timers.timeout_rules != crate::TimeoutRules::Linux)
     }
 
