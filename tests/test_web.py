@@ -323,7 +323,7 @@ def test_2000_flows_fit_and_more_memory_than_there_is_has_a_message(wasm: Path) 
 def test_the_page_says_of_applications_what_a_comparison_says(wasm: Path, lab_data: dict[str, Any]) -> None:
     text = (ROOT / "examples" / "cell-call.toml").read_text(encoding="utf-8")
     scenario = Scenario.from_toml(text).set("run.duration", "8 s")
-    transports, seeds = ["linux-cubic", "linux-bbr"], [1, 2, 3]
+    transports, seeds = ["linux-cubic", "linux-bbr"], [1, 2, 3, 4, 5, 6]
     given = {"text": text, "file": "scenario.toml", "files": {}, "set": [["run.duration", "8 s"]]}
     asked = {
         "scenarios": {name: {**given, "transport": name} for name in transports},
