@@ -5,7 +5,7 @@
 //! `tcp_rmem`.
 
 use cogtcp_scenario::TcpSpec;
-use cogtcp_transport::share_of_data;
+use cogtcp_transport::{memory_for_window, share_of_data};
 
 /// The kernel's least and initial memory.
 const LEAST: u64 = 4096;
@@ -30,7 +30,7 @@ pub(crate) fn largest_window(tcp: &TcpSpec, default_buffer: u64) -> Option<u64> 
 pub(crate) fn tcp_rmem(window: u64, mtu: u32, payload: u32) -> String {
     let share = share_of_data(u64::from(mtu), u64::from(payload));
     // The kernel's setting is a signed 32-bit number.
-    let most = window.saturating_mul(256).div_ceil(share).clamp(LEAST, i32::MAX as u64);
+    let most = memory_for_window(window, share).clamp(LEAST, i32::MAX as u64);
     format!("{LEAST} {} {most}", INITIAL.min(most))
 }
 

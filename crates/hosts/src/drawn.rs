@@ -1,6 +1,6 @@
 //! What a seed decides before a run begins: when flows start, and how the timers of hosts tick.
 
-use cogtcp_scenario::{Experiment, FlowSpec, Protocol};
+use cogtcp_scenario::{Experiment, FlowSpec, Protocol, TcpSpec};
 use cogtcp_units::{Duration, RandomStream};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,11 +25,10 @@ pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> 
             flow.start += stream.uniform_duration(Duration::ZERO, jitter);
         }
         let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
-        let tick = tcp.sender.timers.timer_tick;
-        if !tick.is_zero() && tcp.sender.timers.timer_phase.is_none() {
+        if draws_phase(tcp) {
             let mut stream =
                 RandomStream::new(seed, &format!("timers/{}", experiment.network.nodes[flow.from]), 0);
-            let phase = stream.uniform_duration(Duration::ZERO, tick * PHASES);
+            let phase = stream.uniform_duration(Duration::ZERO, tcp.sender.timers.timer_tick * PHASES);
             Arc::make_mut(&mut tcp.sender).timers.timer_phase = Some(phase);
         }
     }
@@ -38,7 +37,12 @@ pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> 
 
 /// Whether `flow` has a start or timers that a seed is to draw.
 fn draws(flow: &FlowSpec) -> bool {
-    let ticks = matches!(&flow.protocol, Protocol::Tcp(tcp)
-        if !tcp.sender.timers.timer_tick.is_zero() && tcp.sender.timers.timer_phase.is_none());
+    let ticks = matches!(&flow.protocol, Protocol::Tcp(tcp) if draws_phase(tcp));
     ticks || !flow.start_jitter.is_zero()
+}
+
+/// Whether the timers of a flow's sender tick, and nothing says when.
+fn draws_phase(tcp: &TcpSpec) -> bool {
+    let timers = &tcp.sender.timers;
+    !timers.timer_tick.is_zero() && timers.timer_phase.is_none()
 }

@@ -53,7 +53,7 @@ pub use host_profile::HostProfile;
 pub use preset::{Preset, PresetValue};
 pub use rate_sample::RateSample;
 pub use reassembly::{Insertion, Reassembly};
-pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats, share_of_data};
+pub use receiver::{Accepted, Receiver, ReceiverState, ReceiverStats, memory_for_window, share_of_data};
 pub use receiver_hook::{Agree, FlowCount, ReceiverHook, ReceiverHost};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};
 pub use sender::{Outstanding, Sender, SenderStats};

@@ -35,7 +35,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use tuning::Tuning;
-pub use tuning::share_of_data;
+pub use tuning::{memory_for_window, share_of_data};
 use window::Window;
 
 /// First retransmission timeout of SYN-ACK and FIN (RFC 6298 section 2.1); also the least (section 2.4).
@@ -300,7 +300,7 @@ impl Receiver {
     pub fn handle_timeout(&mut self, now: Time) {
         if now >= self.delayed_until {
             self.delayed_until = Time::MAX;
-            self.offer_beside(self.readable() + self.reassembly.queued(), false);
+            self.offer_beside(self.waiting(), false);
             // An ACK that is pending already acknowledges this segment too.
             self.pending = self.pending.max(1);
             self.stats.delayed_ack_timeouts += 1;
@@ -910,12 +910,12 @@ impl Receiver {
         if several {
             linux.work_out_window();
         }
-        let rtt = self.tuning.as_ref().map(|tuning| tuning.rtt()).filter(|rtt| !rtt.is_zero());
         let due =
             linux.quick.is_due() || (several && advances) || !self.reassembly.has_gap() || self.pending > 0;
         if due {
             return false;
         }
+        let rtt = self.tuning.as_ref().map(|tuning| tuning.rtt()).filter(|rtt| !rtt.is_zero());
         let Some(until) = linux.compression.put_off(now, frontier, rtt) else { return false };
         self.delayed_until = self.delayed_until.min(until);
         true
@@ -990,10 +990,11 @@ impl Receiver {
             }
         }
         let len = u64::from(segment.len);
-        if start > frontier {
-            tuning.on_size(len);
-        } else if start + len > frontier {
-            tuning.on_size(len);
+        if start + len <= frontier {
+            return;
+        }
+        tuning.on_size(len);
+        if start <= frontier {
             let offered = self.window.right_edge().saturating_sub(self.last_ack);
             tuning.on_window(now, start + len, offered);
             let held = len + self.reassembly.queued() + unread;
@@ -1002,22 +1003,23 @@ impl Receiver {
         }
     }
 
-    /// What it learns of a segment of `len` bytes behind a gap: `new` bytes are new, `queued` bytes waited before.
+    /// A segment of `len` bytes came behind a gap. Of it `new` bytes are new; `queued` bytes waited there before.
     fn adapt_behind_gap(&mut self, len: u64, queued: u64, new: u64) {
         let unread = self.unread();
         let Some(tuning) = &mut self.tuning else { return };
         // Without SACK the window stays behind a gap, so that ACKs remain duplicates.
-        let grows = self.sack && new > 0 && tuning.on_segment_behind_gap(len, queued + unread);
+        let grows = self.sack && new > 0 && tuning.grow(len, queued + unread);
         tuning.on_gap(self.reassembly.span());
         self.offer_beside(self.reassembly.queued() + unread, grows);
     }
 
-    /// So much may be offered while `held` bytes wait; the window grew with this segment, or did not.
+    /// Works out what may be offered while `held` bytes wait. `grows`: the window grew with this segment.
     fn offer_beside(&mut self, held: u64, grows: bool) {
         let Some(tuning) = &self.tuning else { return };
-        self.window.set_tuned(tuning.window(held));
+        let offer = tuning.offer(held);
+        self.window.set_tuned(offer.window);
         if let Some(linux) = &mut self.linux {
-            linux.is_short = tuning.is_short(held);
+            linux.is_short = offer.is_short;
             if grows {
                 linux.quick.on_window_growth();
             }
@@ -1043,7 +1045,7 @@ impl Receiver {
         if is_update && !self.reading_opens_window() {
             return;
         }
-        self.offer_beside(self.readable() + self.reassembly.queued(), false);
+        self.offer_beside(self.waiting(), false);
         self.stats.window_updates += u64::from(is_update);
         self.pending = self.pending.max(1);
     }
@@ -1071,7 +1073,12 @@ impl Receiver {
 
     /// What may be offered with nothing left to read, if the buffer is tuned.
     fn room(&self) -> Option<u64> {
-        self.tuning.as_ref().map(|tuning| tuning.window(self.readable() + self.reassembly.queued()))
+        self.tuning.as_ref().map(|tuning| tuning.window(self.waiting()))
+    }
+
+    /// Bytes that wait for the application, or behind a gap.
+    fn waiting(&self) -> u64 {
+        self.readable() + self.reassembly.queued()
     }
 
     /// Whether an update of the window is due once the application has read what is in order.

@@ -57,12 +57,14 @@ const fn memory(size: u64) -> u64 {
 
 /// Rcv.Wind.Shift: the largest buffer in parts of 32 to 64 KiB (`tcp_select_initial_window`).
 fn scale_of(most: u64, mss: u64) -> u8 {
-    let memory = most_memory(most, share_of_data(mss + HEADERS, mss));
+    let memory = memory_for_window(most, share_of_data(mss + HEADERS, mss));
     (memory.max(1).ilog2() as u8).saturating_sub(15)
 }
 
-/// `tcp_rmem[2]` of a host that is to offer `window` bytes at most, of segments of `payload` bytes.
-const fn most_memory(window: u64, share: u64) -> u64 {
+/// Returns the memory of a Linux receiver that is to offer `window` bytes at most, where packets have this
+/// [`share_of_data`]: `tcp_rmem[2]`.
+#[must_use]
+pub const fn memory_for_window(window: u64, share: u64) -> u64 {
     window.saturating_mul(WHOLE).div_ceil(share)
 }
 
@@ -93,6 +95,14 @@ pub(super) struct Tuning {
     waiting: Option<(Time, u64)>,
 }
 
+/// What a receiver may offer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Offer {
+    pub(super) window: u64,
+    /// Less than half of the room is left: no ACK is quick.
+    pub(super) is_short: bool,
+}
+
 impl Tuning {
     pub(super) fn new(buffer: u64, mss: u64, has_margin: bool) -> Self {
         let mss = mss.max(1);
@@ -118,23 +128,24 @@ impl Tuning {
         tuning
     }
 
-    /// Most that may be offered while `held` bytes wait: the latest segment, what the application has not
-    /// read, what is behind gaps (`__tcp_select_window`).
-    pub(super) fn window(&self, held: u64) -> u64 {
+    /// What may be offered while `held` bytes wait: the latest segment, unread data, data behind gaps
+    /// (`__tcp_select_window`).
+    pub(super) fn offer(&self, held: u64) -> Offer {
         let (mut space, bound) = (self.space(held), self.bound());
-        if space < bound / 2 {
-            // What is left may become the window: its scale must not make more of it.
+        let is_short = space < bound / 2;
+        if is_short {
+            // The space may become the window: the scale must not round it up.
             space = space >> self.scale << self.scale;
             if space < bound / 16 || space < self.full.min(bound) {
-                return 0;
+                space = 0;
             }
         }
-        self.window.min(space)
+        Offer { window: self.window.min(space), is_short }
     }
 
-    /// Whether less than half of the room is left while `held` bytes wait: no ACK is quick then.
-    pub(super) fn is_short(&self, held: u64) -> bool {
-        self.space(held) < self.bound() / 2
+    /// The window of that offer.
+    pub(super) fn window(&self, held: u64) -> u64 {
+        self.offer(held).window
     }
 
     /// Rcv.Wind.Shift, if the peer scales.
@@ -167,7 +178,7 @@ impl Tuning {
     }
 
     fn memory_for(&self, data: u64) -> u64 {
-        (data.saturating_mul(WHOLE) / self.share).min(most_memory(self.most, self.share))
+        (data.saturating_mul(WHOLE) / self.share).min(memory_for_window(self.most, self.share))
     }
 
     /// By how much a segment of `len` bytes lets the window grow if there is room (`__tcp_grow_window`). The window
@@ -238,12 +249,9 @@ impl Tuning {
         len >= LEAST_GROWING && self.grow(len, held)
     }
 
-    /// The same behind a gap: so many bytes waited before.
-    pub(super) fn on_segment_behind_gap(&mut self, len: u64, held: u64) -> bool {
-        self.grow(len, held)
-    }
-
-    fn grow(&mut self, len: u64, held: u64) -> bool {
+    /// A segment of `len` bytes came, in order or SACKed, beside `held` bytes: the window grows if there is room
+    /// (`tcp_grow_window`). Returns whether it has grown.
+    pub(super) fn grow(&mut self, len: u64, held: u64) -> bool {
         let room = self.space(held).saturating_sub(self.window);
         let growth = if room > 0 { self.growth(len).min(room) } else { 0 };
         self.window += growth;
@@ -337,8 +345,8 @@ mod tests {
         let mut in_order = || (tuning.on_segment(1460, 1460), tuning.window(1460)).1;
         let windows: Vec<_> = (0..7).map(|_| in_order()).collect();
         assert_eq!(windows, [66_996, 69_916, 72_836, 75_756, 78_676, 81_486, 81_486]);
-        assert_eq!((tuning.on_segment_behind_gap(1460, 0), tuning.window(1460)), (true, 81_486));
-        assert_eq!((tuning.on_segment_behind_gap(1460, 1460), tuning.window(2920)), (false, 80_028));
+        assert_eq!((tuning.grow(1460, 0), tuning.window(1460)), (true, 81_486));
+        assert_eq!((tuning.grow(1460, 1460), tuning.window(2920)), (false, 80_028));
     }
 
     /// A packet with 1000 bytes takes as much memory as a full one. It lets the window grow by two full segments
@@ -360,7 +368,7 @@ mod tests {
     fn little_room() {
         let mut tuning = Tuning::new(4 << 20, 1448, false);
         tuning.on_size(1448);
-        assert_eq!([28, 29].map(|packets| tuning.is_short(packets * 1448)), [false, true]);
+        assert_eq!([28, 29].map(|packets| tuning.offer(packets * 1448).is_short), [false, true]);
         // (131,072 - 29 * 2304) * 5 / 8 = 40,160, and whole parts of 64 bytes of it.
         assert_eq!([29, 53, 54].map(|packets| tuning.window(packets * 1448)), [40_128, 5568, 0]);
     }
@@ -425,10 +433,10 @@ mod tests {
     fn grows_while_a_gap_is_open() {
         let mut tuning = Tuning::new(4 << 20, 1448, false);
         tuning.on_size(1448);
-        assert!(tuning.on_segment_behind_gap(1448, 10_136));
+        assert!(tuning.grow(1448, 10_136));
         assert_eq!(tuning.window(11_584), 68_056);
         (0..10).for_each(|_| {
-            tuning.on_segment_behind_gap(1448, 10_136);
+            tuning.grow(1448, 10_136);
         });
         // Seven packets are counted, and the latest in what may be offered.
         assert_eq!((tuning.window(10_136), tuning.window(11_584)), (71_840, 70_400));

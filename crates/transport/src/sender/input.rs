@@ -301,8 +301,8 @@ impl Sender {
         // A D-SACK block reports a duplicate and delivers nothing (RFC 2883 section 4).
         let skip = usize::from(self.is_d_sack(segment, ack));
         let isn = self.config.handshake.initial_sequence;
-        let (rack_in_use, min_rtt) = (self.rack_in_use(), self.tcp.min_rtt);
-        let echo = self.heeded_with_sack(self.echo(segment));
+        let (rack_in_use, echo, min_rtt) =
+            (self.rack_in_use(), self.echo_for_sacks(segment), self.tcp.min_rtt);
         let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
         let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
         if let Some(rack) = &mut rack {

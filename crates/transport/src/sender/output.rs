@@ -54,13 +54,13 @@ impl Sender {
         }
         if matches!(choice, Choice::New(_)) && self.config.segmentation_offload {
             self.grow_buffer(now);
-        }
-        if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && self.waits_for_more(now) {
-            // Linux: only where cwnd is what is short, and not the peer's window (`tcp_tso_should_defer`).
-            if self.room() < self.usable_window() {
-                self.record_usage(true);
+            if self.waits_for_more(now) {
+                // Linux: only where cwnd is what is short, and not the peer's window (`tcp_tso_should_defer`).
+                if self.room() < self.usable_window() {
+                    self.record_usage(true);
+                }
+                return self.written_next(now);
             }
-            return self.written_next(now);
         }
         let rate = self.pacing_rate();
         if rate.is_some() && !self.is_within_packet(choice) {
@@ -532,12 +532,15 @@ impl Sender {
             && shortened.waits(self.segments_of_packet(in_flight) * mss, self.left_of_buffer())
     }
 
-    /// Before a packet leaves, its buffer takes what the packet lacks from the next one.
+    /// Before a packet leaves, its buffer takes the missing bytes from the next buffer.
     #[inline]
     fn grow_buffer(&mut self, now: Time) {
+        if self.offload.is_within() {
+            return;
+        }
         let nxt = self.board.nxt();
         let most = self.room_of_packet().max(self.tcp.mss);
-        if self.offload.is_within() || self.buffer().is_none_or(|buffer| buffer.left(nxt).0 >= most) {
+        if self.buffer().is_none_or(|buffer| buffer.left(nxt).0 >= most) {
             return;
         }
         let rate = self.pacing_rate();
@@ -568,7 +571,7 @@ impl Sender {
         self.tcp.cwnd.saturating_sub(self.board.in_flight())
     }
 
-    /// What cwnd lets go in a packet: Linux keeps at least two in flight (`tcp_cwnd_test`).
+    /// Most bytes of a packet by cwnd: Linux keeps at least two packets in flight (`tcp_cwnd_test`).
     fn room_of_packet(&self) -> u64 {
         self.room().min(self.tcp.cwnd / 2)
     }

@@ -5,7 +5,7 @@ use super::{Sender, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::rack::{Echo, ProbeVerdict, Rack, Tlp, Transmission, probe_timeout};
 use crate::scoreboard::RETRANSMITTED;
-use crate::{PrrRules, Recovery, Segment};
+use crate::{PrrRules, Recovery, Segment, TimeoutRules};
 use cogtcp_units::{Duration, Time};
 
 /// `TCP_TIMEOUT_MIN_US`: by how much a Linux host lengthens the reordering timer and the tail loss probe's.
@@ -25,10 +25,10 @@ impl Sender {
         Some((ts.echo, self.config.timers.timestamp_tick))
     }
 
-    /// The timestamp echoed, as far as RACK heeds it with SACK blocks. There Linux asks the round-trip time alone whether
-    /// an ACK may answer an earlier transmission (`tcp_sacktag_one`): behind a gap ACKs echo an old timestamp.
-    pub(super) fn heeded_with_sack(&self, echo: Echo) -> Echo {
-        echo.filter(|_| self.config.timers.timeout_rules != crate::TimeoutRules::Linux)
+    /// The timestamp echoed, for SACK blocks. Linux's RACK does not heed it there (`tcp_sacktag_one`), as ACKs behind a
+    /// gap echo an old timestamp.
+    pub(super) fn echo_for_sacks(&self, segment: &Segment) -> Echo {
+        if self.config.timers.timeout_rules == TimeoutRules::Linux { None } else { self.echo(segment) }
     }
 
     /// A new segment leaves, which is in the scoreboard.
