@@ -110,7 +110,7 @@ class Data:
         return mean, low, high
 
     def stack_seeds(self, study: str) -> int:
-        """Return the number of seeds with which each stack of a study ran at the base setting."""
+        """Return how many seeds each stack of a study ran at the base setting."""
         found = self.stacks[study]
         assert found is not None
         first, last = found["seeds"]

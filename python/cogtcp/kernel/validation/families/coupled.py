@@ -56,14 +56,24 @@ class Coupled(Family):
         return {"ratio": sum(_both(drawn)) / alone}
 
 
-class LiaShares(Coupled):
+class _Shares(Coupled):
+    """The first path's share of the goodput."""
+
+    bands: ClassVar = {"share": 0.05}
+
+    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
+        """Run it."""
+        goodputs = _both(drawn)
+        return {"share": goodputs[0] / sum(goodputs)}
+
+
+class LiaShares(_Shares):
     """LIA's subflows share as the packets between their losses: each grows alike for an acknowledged packet.
 
     The increase is the same on both paths where neither grows as fast as TCP would, so that p w is the same.
     """
 
     name = "mptcp-shares"
-    bands: ClassVar = {"share": 0.05}
     couplings: ClassVar = ["lia"]
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
@@ -82,17 +92,11 @@ class LiaShares(Coupled):
         rates = [drawn[f"packets_per_loss_{path}"] / drawn[f"rtt_{path}"] for path in (0, 1)]
         return {"share": rates[0] / sum(rates)}
 
-    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run it."""
-        goodputs = _both(drawn)
-        return {"share": goodputs[0] / sum(goodputs)}
 
-
-class OliaShares(Coupled):
+class OliaShares(_Shares):
     """OLIA uses the better path, and keeps a segment on the other (Khalili and others 2012, theorem 1)."""
 
     name = "mptcp-olia"
-    bands: ClassVar = {"share": 0.05}
     couplings: ClassVar = ["olia"]
     least_factor = 1.2
 
@@ -108,11 +112,6 @@ class OliaShares(Coupled):
         """Return the first path's share."""
         rates = coupled_rates(drawn["coupling"], _paths(drawn))
         return {"share": rates[0] / sum(rates)}
-
-    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run it."""
-        goodputs = _both(drawn)
-        return {"share": goodputs[0] / sum(goodputs)}
 
 
 class BaliaShares(OliaShares):

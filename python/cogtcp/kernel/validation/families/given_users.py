@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogtcp.kernel.validation.families.family import Family, three_digits
-from cogtcp.kernel.validation.families.spectrum_users import EnergyDetection, radio_alone
+from cogtcp.kernel.validation.families.spectrum_users import EnergyDetection, radio_alone, sensed_far_apart
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
 
@@ -177,22 +177,11 @@ class RedrawnUsers(Family):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Write the measurement, and sense far apart on bands chosen at random."""
         bands, cycle = 20, statistics.mean(sum(pair) for pair in drawn["spans"])
-        radio = {
-            "detector": "perfect",
-            "policy": "random",
-            "sensing_time": f"{drawn['sensing']} s",
-            "transmission_time": f"{20 * cycle:.6f} s",
-            "jitter": f"{10 * cycle:.6f} s",
-        }
-        seconds = 60_000 * cycle
-        data = radio_alone(seconds, bands, {}, radio)
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder) / "busy.csv"
             place.write_text("\n".join(_measured(drawn["spans"], bands)) + "\n", "utf-8")
-            data["spectrum"]["pu"] = {"trace": {"file": str(place), "model": drawn["model"]}}
-            (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
-        share = row["pu_airtime_s"] / bands / seconds
-        return {"share": share, "detected": row["detections"] / row["sensings"]}
+            users = {"trace": {"file": str(place), "model": drawn["model"]}}
+            return sensed_far_apart(users, drawn["sensing"], cycle, bands, seed)
 
 
 def _measured(spans: Sequence[Sequence[float]], bands: int) -> list[str]:

@@ -47,13 +47,11 @@ class Grid(Stations):
             tuple(side * line + place if line < side else side * place + line - side for place in range(side))
             for line in drawn["lines"]
         ]
-        return Mobility.static(side * side, "grid", columns=side, spacing=drawn["spacing"]).positions(
-            0
-        ), paths
+        return _standing(drawn).positions(0), paths
 
 
 class Ns3Grid(InNs3, Grid):
-    """The same beside ns-3."""
+    """Grids beside ns-3."""
 
     name = "ns3-grid"
 
@@ -78,16 +76,16 @@ class GridTcp(Family):
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run `mobile.tcl` with stations that stand."""
-        return replayed_in_ns2(_setdest(drawn), drawn["side"] ** 2, _flows(drawn), seed)
+        return replayed_in_ns2(_standing(drawn).to_text("setdest"), drawn["side"] ** 2, _flows(drawn), seed)
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run the same here under the profile `ns2`."""
-        return replayed(_setdest(drawn), drawn["side"] ** 2, _flows(drawn), seed)
+        """Run the grid here under the profile `ns2`."""
+        return replayed(_standing(drawn).to_text("setdest"), drawn["side"] ** 2, _flows(drawn), seed)
 
 
-def _setdest(drawn: Mapping[str, Any]) -> str:
+def _standing(drawn: Mapping[str, Any]) -> Mobility:
     side = drawn["side"]
-    return Mobility.static(side * side, "grid", columns=side, spacing=drawn["spacing"]).to_text("setdest")
+    return Mobility.static(side * side, "grid", columns=side, spacing=drawn["spacing"])
 
 
 def _flows(drawn: Mapping[str, Any]) -> list[tuple[int, int, float]]:

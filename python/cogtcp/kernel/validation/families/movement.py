@@ -52,7 +52,7 @@ class Movement(Family):
 def replayed_in_ns2(
     movement: str, nodes: int, flows: Sequence[tuple[int, int, float]], seed: int
 ) -> dict[str, float]:
-    """Run `mobile.tcl` over the text of a setdest file; of flows: from, to, start in s."""
+    """Run `mobile.tcl` over the text of a setdest file. A flow has a sender, a receiver and a start in s."""
     words = " ".join(f"{{{a} {b} {start}}}" for a, b, start in flows)
     with tempfile.TemporaryDirectory() as folder:
         rows = ns2("mobile.tcl", seed, _SECONDS, _file(movement, folder), nodes, _SIDE, _SIDE, words)
@@ -62,7 +62,7 @@ def replayed_in_ns2(
 def replayed(
     movement: str, nodes: int, flows: Sequence[tuple[int, int, float]], seed: int
 ) -> dict[str, float]:
-    """Run the same here under the profile `ns2`."""
+    """Run the flows over the setdest file here, under the profile `ns2`."""
     with tempfile.TemporaryDirectory() as folder:
         data = {
             "name": "movement",

@@ -73,7 +73,7 @@ class QuicTimers(Family):
 
 
 class QuicOutage(Family):
-    """The window that an outage leaves, which takes writes, or a write and its probes."""
+    """The window after an outage that loses writes, or a write and its probes."""
 
     name = "quic-outage"
     peer = "theory"

@@ -112,21 +112,36 @@ class PrimaryUsers(Family):
         on, off = _law(drawn, "on"), _law(drawn, "off")
         cycle = on[1] + off[1]
         laws = {"on": _written(*on), "off": _written(*off), "start": "stationary"}
-        bands = 60
-        radio = {
-            "detector": "perfect",
-            "policy": "random",
-            "sensing_time": f"{drawn['sensing']} s",
-            # No multiple of a cycle, which deterministic laws would keep in step.
-            "transmission_time": f"{20 * cycle:.6f} s",
-            "jitter": f"{10 * cycle:.6f} s",
-        }
-        seconds = 60_000 * cycle
-        data = radio_alone(seconds, bands, laws, radio)
-        # Statistics of what the radio meets begin after the cycles that a start needs.
-        (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
-        share = row["pu_airtime_s"] / bands / seconds
-        return {"share": share, "detected": row["detections"] / row["sensings"]}
+        return sensed_far_apart({"laws": laws}, drawn["sensing"], cycle, 60, seed)
+
+
+def sensed_far_apart(
+    users: Mapping[str, Any], sensing: float, cycle: float, bands: int, seed: int
+) -> dict[str, float]:
+    """Return the share of time ON of primary users, and the share of sensings that find one.
+
+    Args:
+        users: The scenario's `pu`.
+        sensing: The sensing time, s.
+        cycle: Mean of an ON and an OFF time, s.
+        bands: One is chosen at random for each sensing.
+        seed: Of the run.
+    """
+    radio = {
+        "detector": "perfect",
+        "policy": "random",
+        "sensing_time": f"{sensing} s",
+        # No multiple of a cycle, which deterministic laws would keep in step.
+        "transmission_time": f"{20 * cycle:.6f} s",
+        "jitter": f"{10 * cycle:.6f} s",
+    }
+    seconds = 60_000 * cycle
+    data = radio_alone(seconds, bands, {}, radio)
+    data["spectrum"]["pu"] = dict(users)
+    # Statistics of what the radio meets begin after the cycles that a start needs.
+    (row,) = run(Scenario.from_dict(data), seed, "summary").rows("radios")
+    share = row["pu_airtime_s"] / bands / seconds
+    return {"share": share, "detected": row["detections"] / row["sensings"]}
 
 
 class EnergyDetection(Family):
