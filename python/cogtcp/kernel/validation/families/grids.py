@@ -76,16 +76,20 @@ class GridTcp(Family):
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run `mobile.tcl` with stations that stand."""
-        return replayed_in_ns2(_standing(drawn).to_text("setdest"), drawn["side"] ** 2, _flows(drawn), seed)
+        return replayed_in_ns2(_setdest(drawn), drawn["side"] ** 2, _flows(drawn), seed)
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run the grid here under the profile `ns2`."""
-        return replayed(_standing(drawn).to_text("setdest"), drawn["side"] ** 2, _flows(drawn), seed)
+        return replayed(_setdest(drawn), drawn["side"] ** 2, _flows(drawn), seed)
 
 
 def _standing(drawn: Mapping[str, Any]) -> Mobility:
     side = drawn["side"]
     return Mobility.static(side * side, "grid", columns=side, spacing=drawn["spacing"])
+
+
+def _setdest(drawn: Mapping[str, Any]) -> str:
+    return _standing(drawn).to_text("setdest")
 
 
 def _flows(drawn: Mapping[str, Any]) -> list[tuple[int, int, float]]:
