@@ -429,6 +429,21 @@ HEADROOM = (
 )
 
 
+# As in Linux 6.1 and in 6.12.
+READ = {
+    "6.1": "time_travel_update_time(time_travel_time +\n\t\t\t\t\t\tTIMER_MULTIPLIER,\n\t\t\t\t\t\tfalse);\n",
+    "6.12": "time_travel_update_time_rel(TIMER_MULTIPLIER);\n",
+}
+
+
+def _clock(read: str) -> str:
+    return (
+        "\t\ttime_travel_add_event(&time_travel_timer_event,\n\t\t\t\t      time_travel_time + delta);\n"
+        "static u64 timer_read(struct clocksource *cs)\n{\n"
+        f"\t\tif (!in_softirq() &&\n\t\t    !time_travel_ext_waiting)\n\t\t\t{READ[read]}"
+    )
+
+
 def _tree(folder: Path, *, travels: bool = True) -> Path:
     for name in ("arch/um/os-Linux", "arch/x86/um/os-Linux"):
         (folder / name).mkdir(parents=True)
@@ -455,6 +470,41 @@ def test_edits_change_what_a_tree_needs(tmp_path: Path) -> None:
     (tree / "arch/um/os-Linux/util.c").write_text("int nothing;\n")
     with pytest.raises(RunError, match="random"):
         edits.apply(tree, 1000)
+
+
+@pytest.mark.parametrize("version", ["6.1", "6.12"])
+def test_the_clock_costs_nothing(tmp_path: Path, version: str) -> None:
+    tree = _tree(tmp_path / "tree")
+    # Without the place for the first change the others are not made.
+    for folder, name, text in (
+        (
+            "arch/um/kernel/skas",
+            "syscall.c",
+            "#include <x.h>\nvoid handle_syscall(struct x *r)\n{\n\t\t\tum_udelay(1);\n}\n",
+        ),
+        (
+            "arch/um/include/linux",
+            "time-internal.h",
+            "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA  500\n",
+        ),
+    ):
+        (tree / folder).mkdir(parents=True)
+        (tree / folder / name).write_text(text)
+    assert edits.apply(tree, 1000) == ["ticks", "random", "headroom"]
+    clock = tree / "arch/um/kernel/time.c"
+    clock.write_text(_clock(version))
+    (tree / "include/linux/netdevice.h").write_text(HEADROOM)
+    assert edits.apply(tree, 1000) == ["ticks", "random", "clock", "refusals", "clock-unit", "headroom"]
+    text = clock.read_text()
+    assert "time_travel_time + delta - 1);" in text
+    assert text.index("int cogtcp_spins(") < text.index("static u64 timer_read(")
+    assert "!time_travel_ext_waiting && cogtcp_spins(256))" in text
+    assert "TIMER_MULTIPLIER" not in text
+    assert (
+        "if (cogtcp_spins(1000))\n\t\t\t\tum_udelay(1);"
+        in (tree / "arch/um/kernel/skas/syscall.c").read_text()
+    )
+    assert "TIMER_MULTIPLIER 1\n" in (tree / "arch/um/include/linux/time-internal.h").read_text()
 
 
 def test_trees_that_cannot_be_used_are_refused(tmp_path: Path, command: Command) -> None:

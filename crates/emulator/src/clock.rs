@@ -46,11 +46,11 @@ impl Clock {
     }
 }
 
-/// In virtual time each reading of the clock costs 256 ns, so that loops that wait for time to pass end. What a host
-/// sends within so long after it was given a packet, it sent at that instant: computation takes no time.
-const READINGS: Duration = Duration::from_micros(4);
-/// What a wait costs in readings.
-const WAIT: Duration = Duration::from_nanos(512);
+/// A kernel in virtual time that was not edited charges 256 ns for each reading of the clock. What a host sends within
+/// so many readings after it was given a packet, it sent at that instant: computation takes no time.
+const READINGS: u64 = 16;
+/// Readings that a wait takes.
+const WAIT: u64 = 2;
 
 /// What the clock says, as the event loop knows it.
 ///
@@ -71,6 +71,8 @@ struct Known {
     clock: Time,
     /// `CLOCK_REALTIME` at the start of the run.
     start: u64,
+    /// What one reading of the clock costs.
+    reading: Duration,
 }
 
 impl Watch {
@@ -86,7 +88,8 @@ impl Watch {
         let after = sys::monotonic_nanos();
         // In virtual time each of the three calls takes equally long.
         let start = real - (before.midpoint(after) - clock.start);
-        Self { clock, known: Some(Known { now: Time::ZERO, clock: Time::ZERO, start }) }
+        let reading = Duration::from_nanos((after - before) / 2);
+        Self { clock, known: Some(Known { now: Time::ZERO, clock: Time::ZERO, start, reading }) }
     }
 
     pub(crate) fn is_knowing(&self) -> bool {
@@ -121,7 +124,7 @@ impl Watch {
     pub(crate) fn waited(&mut self, at: Time) {
         self.reach(at);
         if let Some(known) = &mut self.known {
-            known.clock += WAIT;
+            known.clock += known.reading * WAIT;
         }
     }
 
@@ -130,7 +133,7 @@ impl Watch {
         let Some(known) = &mut self.known else { return };
         let at = Time::from_nanos(nanos.saturating_sub(known.start));
         known.clock = known.clock.max(at);
-        if at > known.now + READINGS {
+        if at > known.now + known.reading * READINGS {
             known.now = at;
         }
     }

@@ -31,12 +31,14 @@ class Edit:
         file: The file, relative to the tree.
         change: Returns the changed text; None: this tree does not need it, or lacks the place.
         is_needed: Whether a tree without the place cannot be used.
+        after: The change without which this one is not made.
     """
 
     name: str
     file: str
     change: Callable[[str], str | None]
     is_needed: bool = False
+    after: str | None = None
 
 
 def _ticks(hz: int) -> Callable[[str], str | None]:
@@ -101,12 +103,68 @@ def _headroom(text: str) -> str | None:
     return text if (link, tunnel) == (1, 1) else None
 
 
+#: What does nothing but move the time is charged for once it was free so often at one instant.
+_FREE = """\
+/* Whether a program spins: it read the clock, or was refused, so often while no event moved the time. From
+ * then on each time costs. */
+int cogtcp_spins(unsigned int ns)
+{
+	static unsigned long long at;
+	static int times;
+
+	if (time_travel_time != at)
+		times = 0;
+	at = time_travel_time;
+	if (times < 1000) {
+		times++;
+		return 0;
+	}
+	at += ns;
+	return 1;
+}
+
+"""
+
+
+def _clock(text: str) -> str | None:
+    """Let reading the clock cost nothing, and timers fire at their time.
+
+    It counts 256 ns, each read costs as much, no timer is shorter than 500 ns, and all fire 1 ns late.
+    """
+    text, read = re.subn(
+        r"(\t\t    !time_travel_ext_waiting)\)"
+        r"(\n\t\t\ttime_travel_update_time(?:_rel\(|\(time_travel_time \+\s*))TIMER_MULTIPLIER\b",
+        r"\1 && cogtcp_spins(256))\g<2>256",
+        text,
+    )
+    text, place = re.subn(r"(static u64 timer_read\()", lambda match: _FREE + match[1], text)
+    text, fired = re.subn(r"(\t\t\t\t      time_travel_time \+ delta)\);", r"\1 - 1);", text)
+    return text if (read, place, fired) == (1, 1, 1) else None
+
+
+def _refusals(text: str) -> str | None:
+    """Let a system call that fails cost nothing: it costs 1 us."""
+    text, cost = re.subn(r"\n(\t+)(um_udelay\(1\);)", r"\n\1if (cogtcp_spins(1000))\n\1\t\2", text)
+    text, place = re.subn(r"\n(void handle_syscall\()", r"\nint cogtcp_spins(unsigned int ns);\n\n\1", text)
+    return text if (cost, place) == (1, 1) else None
+
+
+def _clock_unit(text: str) -> str | None:
+    """Count single nanoseconds."""
+    text, unit = re.subn(r"(#define TIMER_MULTIPLIER )256\n", r"\g<1>1\n", text)
+    text, least = re.subn(r"(#define TIMER_MIN_DELTA  ?)500\n", r"\g<1>1\n", text)
+    return text if (unit, least) == (1, 1) else None
+
+
 def edits(hz: int) -> list[Edit]:
     """Return all changes, for a kernel of so many ticks a second."""
     return [
         Edit("ticks", "arch/um/Kconfig", _ticks(hz), is_needed=True),
         Edit("random", "arch/um/os-Linux/util.c", _random, is_needed=True),
         Edit("command-line", "drivers/char/random.c", _command_line),
+        Edit("clock", "arch/um/kernel/time.c", _clock),
+        Edit("refusals", "arch/um/kernel/skas/syscall.c", _refusals, after="clock"),
+        Edit("clock-unit", "arch/um/include/linux/time-internal.h", _clock_unit, after="clock"),
         Edit("headroom", "include/linux/netdevice.h", _headroom),
         Edit("state-size", "arch/x86/um/user-offsets.c", _state_size),
         Edit("state-length", "arch/x86/um/os-Linux/registers.c", _state_length),
@@ -121,6 +179,8 @@ def apply(tree: Path, hz: int) -> list[str]:
     """
     applied = []
     for edit in edits(hz):
+        if edit.after is not None and edit.after not in applied:
+            continue
         file = tree / edit.file
         old = file.read_text(encoding="utf-8", errors="surrogateescape") if file.is_file() else ""
         new = edit.change(old)
