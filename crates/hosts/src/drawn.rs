@@ -26,10 +26,14 @@ pub fn drawn(experiment: Cow<'_, Experiment>, seed: u64) -> Cow<'_, Experiment> 
         }
         let Protocol::Tcp(tcp) = &mut flow.protocol else { continue };
         if draws_phase(tcp) {
-            let mut stream =
-                RandomStream::new(seed, &format!("timers/{}", experiment.network.nodes[flow.from]), 0);
-            let phase = stream.uniform_duration(Duration::ZERO, tcp.sender.timers.timer_tick * PHASES);
-            Arc::make_mut(&mut tcp.sender).timers.timer_phase = Some(phase);
+            let phase = |node: usize| {
+                let mut stream =
+                    RandomStream::new(seed, &format!("timers/{}", experiment.network.nodes[node]), 0);
+                stream.uniform_duration(Duration::ZERO, tcp.sender.timers.timer_tick * PHASES)
+            };
+            let (from, to) = (phase(flow.from), phase(flow.to));
+            Arc::make_mut(&mut tcp.sender).timers.timer_phase = Some(from);
+            Arc::make_mut(&mut tcp.receiver).wheel.phase = to;
         }
     }
     Cow::Owned(experiment)

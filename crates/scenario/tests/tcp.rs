@@ -128,6 +128,7 @@ fn every_setting_arrives() {
         window_margin: true,
         manual_read: false,
         stays_open: false,
+        wheel: sender.timers.wheel(),
         handshake: Handshake {
             mss: 500,
             initial_sequence: ReceiverConfig::default().handshake.initial_sequence,

@@ -317,6 +317,8 @@ settings! {
         handshake: Handshake = Handshake { timestamps: true, ..Handshake::default() };
         /// Whether the application reads only by `Receiver::read`; else it reads at once.
         manual_read: bool = false;
+        /// The host's timer wheel, for [`DelayedAck::Linux`].
+        wheel: crate::Wheel = crate::Wheel::default();
         /// Whether the connection stays half-open at the end of the stream; else the application closes there.
         // For an end with data of its own, which its driver sends.
         stays_open: bool = false;

@@ -12,6 +12,7 @@
 //! then `poll_timeout`.
 
 mod accurate_ecn;
+mod challenge;
 mod config;
 pub mod conformance;
 pub mod congestion;
@@ -36,6 +37,7 @@ mod sender;
 mod sequence;
 mod spurious;
 mod undo;
+mod wheel;
 
 pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
@@ -58,3 +60,4 @@ pub use receiver_hook::{Agree, FlowCount, ReceiverHook, ReceiverHost};
 pub use segment::{Flags, IPV4_HEADER, SackBlock, Segment, TCP_HEADER, Timestamps};
 pub use sender::{Outstanding, Sender, SenderStats};
 pub use sequence::SeqNumber;
+pub use wheel::Wheel;

@@ -111,7 +111,7 @@ impl Shortened {
     #[inline]
     pub(crate) fn may_wait(&self) -> bool {
         let expected = self.srtt.saturating_sub(self.oldest);
-        self.limit < self.window / WINDOW_PARTS && self.idle < WAIT && expected <= WAIT.min(self.srtt / 2)
+        self.limit < self.window / WINDOW_PARTS && self.idle <= WAIT && expected <= WAIT.min(self.srtt / 2)
     }
 
     /// `tcp_tso_should_defer`. A full packet has `full` bytes, the buffer `left` bytes; the last buffer may grow.

@@ -83,7 +83,8 @@ impl Rack {
             self.reordering_seen = true;
             self.reordered_from = self.reordered_from.min(end - u64::from(sent.len()));
         }
-        let rtt = now.saturating_since(sent.sent_at);
+        let sent_at = self.stamp(sent.sent_at);
+        let rtt = self.stamp(now).saturating_since(sent_at);
         if retransmitted {
             // The ACK may answer an earlier transmission.
             let earlier = echo.is_some_and(|(echo, tick)| {
@@ -103,9 +104,15 @@ impl Rack {
         }
         self.measured = true;
         self.acknowledged |= self.cumulatively;
-        if self.latest.is_none_or(|latest| (sent.sent_at, end) > latest) {
-            self.latest = Some((sent.sent_at, end));
+        if self.latest.is_none_or(|latest| (sent_at, end) > latest) {
+            self.latest = Some((sent_at, end));
         }
+    }
+
+    /// A time as it is compared: Linux's clock of TCP counts microseconds (`tcp_skb_timestamp_us`).
+    #[inline]
+    fn stamp(&self, at: Time) -> Time {
+        if self.last_in_order { Time::from_nanos(at.as_nanos() / 1000 * 1000) } else { at }
     }
 
     /// Enters all segments that an ACK delivers: how far the lowest segment delivered out of order lay below
@@ -162,25 +169,25 @@ impl Rack {
     /// When a segment sent at `at` that ends at `end` counts as lost, with this reordering window; `None`: it
     /// was sent after the latest delivered one (step 5).
     pub(crate) fn due(&self, at: Time, end: u64, window: Duration) -> Option<Time> {
-        self.is_older_than_latest(at, end).then(|| at + self.rtt + window)
+        self.is_older_than_latest(at, end).then(|| self.stamp(at + window) + self.rtt)
     }
 
     /// Whether a segment sent at `at` that ends at `end` left before the latest delivered one.
     #[inline]
     pub(crate) fn is_older_than_latest(&self, at: Time, end: u64) -> bool {
         // Of one instant, by sequence number: RACK_sent_after().
-        self.latest.is_some_and(|latest| (at, end) < latest)
+        self.latest.is_some_and(|latest| (self.stamp(at), end) < latest)
     }
 
     /// How many of the transmissions in `order` left before the latest delivered one.
     pub(crate) fn older_than_latest(&self) -> usize {
         let Some(latest) = self.latest else { return 0 };
-        self.order.partition_point(|sent| (sent.at, sent.start + u64::from(sent.len)) < latest)
+        self.order.partition_point(|sent| (self.stamp(sent.at), sent.start + u64::from(sent.len)) < latest)
     }
 
     /// Whether a segment sent at `at` is overdue at a timeout (section 6.3).
     pub(crate) fn is_overdue(&self, now: Time, at: Time, window: Duration) -> bool {
-        at + self.rtt + window <= now
+        self.stamp(at + window) + self.rtt <= now
     }
 }
 
@@ -272,6 +279,23 @@ mod tests {
         rack.begin_ack();
         rack.on_delivered(at(120), &sent(9, 0), 1000, ms(100), None);
         assert_eq!(rack.due(at(10), 2000, ms(25)), Some(at(146)));
+    }
+
+    /// Linux compares whole microseconds: what left 416 ns later, in the same one, is overdue with what was delivered.
+    #[test]
+    fn linux_compares_whole_microseconds() {
+        let due = |last_in_order, at: u64| {
+            let mut rack = Rack { last_in_order, cumulatively: true, ..Rack::default() };
+            let mut delivered = Sent::at(Time::from_nanos(1_000_100));
+            delivered.set(0);
+            rack.on_delivered(Time::from_nanos(91_000_000), &delivered, 1000, ms(100), None);
+            rack.on_delivered(Time::from_nanos(91_000_000), &Sent::at(Time::from_nanos(5_000_000)), 9000, ms(100), None);
+            rack.rtt = ms(90);
+            rack.due(Time::from_nanos(at), 2000, ms(0))
+        };
+        assert_eq!(due(false, 1_000_516), Some(Time::from_nanos(91_000_516)));
+        assert_eq!(due(true, 1_000_516), Some(Time::from_nanos(91_000_000)));
+        assert_eq!(due(true, 1_001_000), Some(Time::from_nanos(91_001_000)));
     }
 
     /// Section 6.2 steps 2 and 3, one ACK. The latest sent segment among those delivered gives the round-trip

@@ -23,6 +23,7 @@ mod window;
 pub use stats::ReceiverStats;
 
 use crate::accurate_ecn::reflection;
+use crate::challenge::Challenges;
 use crate::reassembly::{Insertion, Reassembly};
 use crate::{DelayedAck, EcnMode, Flags, ReceiverConfig, Segment, SeqNumber, TransportEvent, with};
 use burst::Burst;
@@ -80,7 +81,7 @@ pub struct Accepted {
 }
 
 /// When a Linux receiver acknowledges ([`DelayedAck::Linux`]).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct LinuxAcks {
     quick: QuickAck,
     compression: SackCompression,
@@ -90,6 +91,19 @@ struct LinuxAcks {
     is_ack_due_when_read: bool,
     /// Less than half of the room for data is left: working out a window ends quick ACKs.
     is_short: bool,
+    /// When the delayed ACK was put on the host's wheel, whose next tick fires it; `Time::MAX`: its time is exact.
+    delayed_at: Time,
+    /// When the timer of delayed ACKs was last set and due. It is not stopped by an ACK that leaves before, and sends then
+    /// what compression has put off (`tcp_delack_timer_handler`).
+    timer: (Time, Time),
+    /// Whether the timer that sends what compression has put off reads the clock. Compression's own does not: the ACK bears
+    /// the time of the latest segment (`tcp_compressed_ack_kick`).
+    is_clock_read: bool,
+    /// The time that the next ACK bears; `Time::MAX`: its own.
+    stamp: Time,
+    challenges: Challenges,
+    /// ACKs that leave as they were before the latest segment.
+    earlier: VecDeque<Segment>,
 }
 
 impl Default for LinuxAcks {
@@ -101,6 +115,12 @@ impl Default for LinuxAcks {
             reads_at: Time::MAX,
             is_ack_due_when_read: false,
             is_short: false,
+            delayed_at: Time::MAX,
+            timer: (Time::ZERO, Time::ZERO),
+            is_clock_read: false,
+            stamp: Time::MAX,
+            challenges: Challenges::default(),
+            earlier: VecDeque::new(),
         }
     }
 }
@@ -147,6 +167,8 @@ pub struct Receiver {
     accurate: AccurateEcn,
     timestamps: bool,
     /// Custom option to send with the SYN-ACK, and the one the SYN brought.
+    /// A Linux receiver has an ACK to send as it was before the latest segment.
+    earlier_due: bool,
     syn_ack_option: Option<u32>,
     syn_option: Option<u32>,
 
@@ -218,6 +240,7 @@ impl Receiver {
             ecn: EcnMode::Off,
             accurate: AccurateEcn::default(),
             timestamps: false,
+            earlier_due: false,
             syn_ack_option: None,
             syn_option: None,
             ts_recent: 0,
@@ -298,8 +321,15 @@ impl Receiver {
 
     /// To be called when the time of [`Self::poll_timeout`] has come.
     pub fn handle_timeout(&mut self, now: Time) {
-        if now >= self.delayed_until {
+        if now >= self.delayed_until && !self.waits_for_tick(now) {
             self.delayed_until = Time::MAX;
+            if let Some(linux) = &mut self.linux {
+                if !linux.compression.is_waiting() {
+                    linux.quick.on_delay_over();
+                } else if !linux.is_clock_read {
+                    linux.stamp = linux.burst.at();
+                }
+            }
             self.offer_beside(self.waiting(), false);
             // An ACK that is pending already acknowledges this segment too.
             self.pending = self.pending.max(1);
@@ -308,7 +338,7 @@ impl Receiver {
         if now >= self.reads_at() {
             self.read_in_turn(now);
         }
-        if now >= self.retransmit_at {
+        if now >= self.retransmits_at() {
             self.retransmit_at = Time::MAX;
             if self.retransmissions < MAX_RETRANSMISSIONS {
                 // RFC 6298 section 5.5.
@@ -336,7 +366,7 @@ impl Receiver {
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         // One test for both of what is rare.
-        if self.reset_due | self.control_due {
+        if self.reset_due | self.control_due | self.earlier_due {
             self.transmit_control(now, segment);
             return true;
         }
@@ -347,9 +377,14 @@ impl Receiver {
         false
     }
 
-    /// The reset, SYN-ACK or FIN that is due.
+    /// The earlier ACK, reset, SYN-ACK or FIN that is due.
     #[cold]
     fn transmit_control(&mut self, now: Time, segment: &mut Segment) {
+        if let Some(earlier) = self.linux.as_mut().and_then(|linux| linux.earlier.pop_front()) {
+            self.earlier_due = self.linux.as_ref().is_some_and(|linux| !linux.earlier.is_empty());
+            *segment = earlier;
+            return;
+        }
         if self.reset_due {
             self.reset_due = false;
             *segment = Segment::new(self.reset, SeqNumber::new(0), 0, 0, Flags::RST);
@@ -369,7 +404,28 @@ impl Receiver {
 
     /// When to call [`Self::handle_timeout`]; [`Time::MAX`]: never.
     pub fn poll_timeout(&self) -> Time {
-        self.delayed_until.min(self.reads_at()).min(self.retransmit_at)
+        self.delayed_until.min(self.reads_at()).min(self.retransmits_at())
+    }
+
+    /// When the SYN-ACK or the FIN leaves again.
+    #[inline]
+    fn retransmits_at(&self) -> Time {
+        if self.retransmit_at == Time::MAX || self.linux.is_none() {
+            return self.retransmit_at;
+        }
+        // It was set one timeout before.
+        self.config.wheel.fires(self.retransmit_at - self.rto, self.retransmit_at)
+    }
+
+    /// Whether the delayed ACK, which is due, waits for a tick of the host's wheel. Only then is the tick worked out.
+    fn waits_for_tick(&mut self, now: Time) -> bool {
+        let Some(linux) = &mut self.linux else { return false };
+        let set_at = std::mem::replace(&mut linux.delayed_at, Time::MAX);
+        if set_at == Time::MAX {
+            return false;
+        }
+        self.delayed_until = self.config.wheel.fires(set_at, self.delayed_until);
+        now < self.delayed_until
     }
 
     /// When the application reads in its turn.
@@ -446,7 +502,8 @@ impl Receiver {
             flags,
         );
         if self.timestamps {
-            ack.set_timestamps(timestamp(now), self.ts_recent);
+            let stamp = self.linux.as_ref().map_or(Time::MAX, |linux| linux.stamp);
+            ack.set_timestamps(timestamp(if stamp == Time::MAX { now } else { stamp }), self.ts_recent);
         }
         if self.sack {
             self.push_sack_blocks(ack);
@@ -545,7 +602,7 @@ impl Receiver {
             // The SYN again: the SYN-ACK was lost or is late, and times no round trip any more (RFC 6298
             // section 3).
             self.retransmissions = self.retransmissions.max(1);
-            self.control_due = true;
+            self.control_due |= self.may_challenge(now);
             // RFC 9768 section 3.1.5: of the latest SYN, in the mode of the first.
             self.accurate.syn = reflection(segment);
             return;
@@ -554,13 +611,13 @@ impl Receiver {
             return;
         }
         let Some(start) = start.filter(|start| self.acceptable(*start, segment)) else {
-            self.refuse(start, segment);
+            self.refuse(now, start, segment);
             return;
         };
         if segment.flags.contains(Flags::RST) {
             // RFC 9293 section 3.10.7.4 (RFC 5961 section 3.2): only an exact reset counts.
             if start != self.reassembly.frontier() {
-                self.pending += 1;
+                self.challenge(now);
             } else if self.state == ReceiverState::SynReceived {
                 // A passive open returns to LISTEN.
                 self.listen_again();
@@ -575,7 +632,7 @@ impl Receiver {
                 self.listen_again();
             } else {
                 // A challenge ACK (RFC 5961 section 4.2).
-                self.pending += 1;
+                self.challenge(now);
             }
             return;
         }
@@ -724,15 +781,20 @@ impl Receiver {
 
     /// A segment outside the window is dropped and answered by an ACK, so that the peer learns the receiver's
     /// state. Window probes are answered in this way, too (RFC 9293 sections 3.8.6.1 and 3.10.7.4).
-    fn refuse(&mut self, start: Option<u64>, segment: &Segment) {
+    fn refuse(&mut self, now: Time, start: Option<u64>, segment: &Segment) {
         self.stats.unacceptable += 1;
         if segment.flags.contains(Flags::RST) {
+            return;
+        }
+        if segment.flags.contains(Flags::SYN) || segment.sequence_len() == 0 {
+            self.challenge(now);
             return;
         }
         if let Some(linux) = &mut self.linux {
             linux.quick.enter();
         }
         let start = start.unwrap_or(0).max(1);
+        self.take_stamp_of_duplicate(now, start, segment);
         // The number of a FIN is reported like a byte's, as in Linux.
         let end = start + u64::from(segment.sequence_len());
         if end > start && end <= self.reassembly.frontier() {
@@ -744,6 +806,28 @@ impl Receiver {
             }
         }
         self.pending += 1;
+    }
+
+    /// Linux takes the timestamp of a duplicate too that reaches the last ACK (`tcp_sequence`, `tcp_replace_ts_recent`).
+    fn take_stamp_of_duplicate(&mut self, now: Time, start: u64, segment: &Segment) {
+        let reaches = start + u64::from(segment.sequence_len()) >= self.last_ack && start <= self.last_ack;
+        if let Some(stamp) = segment.timestamps()
+            && reaches
+            && self.linux.is_some()
+            && self.timestamps
+            && !self.is_older(stamp.value)
+        {
+            (self.ts_recent, self.ts_recent_at) = (stamp.value, now);
+        }
+    }
+
+    /// Answers a segment that brings nothing; Linux not too often.
+    fn challenge(&mut self, now: Time) {
+        self.pending += u16::from(self.may_challenge(now));
+    }
+
+    fn may_challenge(&mut self, now: Time) -> bool {
+        self.linux.as_mut().is_none_or(|linux| linux.challenges.allow(now))
     }
 
     /// The acknowledgement field (RFC 9293 section 3.10.7.4, fifth). False: the segment is to be dropped.
@@ -767,7 +851,7 @@ impl Receiver {
             }
             None | Some(0) => {
                 // Below the SYN, which was acknowledged: a challenge ACK (RFC 5961 section 5.2).
-                self.pending += 1;
+                self.challenge(now);
                 return false;
             }
             Some(1) if self.state == ReceiverState::SynReceived => {
@@ -778,6 +862,10 @@ impl Receiver {
                     let rtt = (now + self.rto).saturating_since(self.retransmit_at);
                     self.rto = (rtt * 3).clamp(INITIAL_RTO, MAX_RTO);
                     self.take_rtt(rtt);
+                } else if let Some(stamps) = segment.timestamps().filter(|_| self.timestamps) {
+                    // Linux's kernel takes the echo then (`tcp_ack_update_rtt`).
+                    let ticks = timestamp(now).wrapping_sub(stamps.echo).max(1);
+                    self.take_rtt(TIMESTAMP_TICK * u64::from(ticks));
                 }
                 if let Some(tuning) = &mut self.tuning {
                     let taken = self.window.taken();
@@ -818,7 +906,7 @@ impl Receiver {
         let queued = self.reassembly.queued();
         // The part before the window is a duplicate, the part behind it is dropped. Nothing follows a FIN.
         let end = data_end.min(right).min(self.fin_offset);
-        let mut insertion = Insertion::default();
+        let (mut insertion, mut is_acknowledged) = (Insertion::default(), false);
         if let Some(deferment) = self.deferment.as_deref_mut().filter(|_| segment.len > 0) {
             deferment.on_segment(now);
         }
@@ -827,6 +915,7 @@ impl Receiver {
         }
         if segment.len > 0 && start < end {
             self.full_size = self.full_size.max(segment.len);
+            is_acknowledged = start > before && self.send_put_off(now, start..end);
             let accepted = &mut self.accepted;
             insertion = self.reassembly.insert(start..end, |run| {
                 let (skip, len) = ((run.start - start) as u32, (run.end - run.start) as u32);
@@ -862,7 +951,7 @@ impl Receiver {
             // RFC 5681 section 4.2: at once when out of order, and when a gap is filled.
             if fin && self.ends_in_order(&insertion, truncated) {
                 self.ack_the_end(now, advanced);
-            } else if fin || truncated || !self.puts_off(now) {
+            } else if fin || truncated || !(is_acknowledged || self.puts_off(now)) {
                 self.ack_now(advanced);
             }
         } else {
@@ -895,7 +984,7 @@ impl Receiver {
             && self.full_size > 0
             && unacknowledged <= u64::from(self.full_size);
         if is_delayed {
-            self.delayed_until = self.delayed_until.min(now + quick_ack::DELAY);
+            self.delay_on_wheel(now, self.linux_delay());
         } else {
             self.ack_now(advanced);
         }
@@ -917,8 +1006,37 @@ impl Receiver {
         }
         let rtt = self.tuning.as_ref().map(|tuning| tuning.rtt()).filter(|rtt| !rtt.is_zero());
         let Some(until) = linux.compression.put_off(now, frontier, rtt) else { return false };
-        self.delayed_until = self.delayed_until.min(until);
+        let (set_at, due) = linux.timer;
+        let left_over = self.config.wheel.fires(set_at, due);
+        linux.is_clock_read = now < left_over && left_over < until;
+        let until = if linux.is_clock_read { left_over } else { until };
+        if until < self.delayed_until {
+            self.delayed_until = until;
+            linux.delayed_at = Time::MAX;
+        }
         true
+    }
+
+    /// Linux: an ACK that was put off leaves as it is before `data`, behind a gap, changes it ([`SackCompression`]).
+    /// None is due for `data` then (`tcp_sack_compress_send_ack`). Returns whether it leaves.
+    fn send_put_off(&mut self, now: Time, data: Range<u64>) -> bool {
+        let Some(linux) = self.linux.as_deref().filter(|linux| linux.compression.leaves_before(usize::MAX)) else {
+            return false;
+        };
+        let mut blocks: [Range<u64>; Segment::MAX_SACK] = Default::default();
+        let count = self.reassembly.recent(&mut blocks);
+        let blocks = &blocks[..count];
+        let rank = blocks.iter().position(|block| data.start <= block.end && block.start <= data.end);
+        let leaves = linux.compression.leaves_before(rank.unwrap_or(count));
+        if leaves {
+            let mut ack = Segment::default();
+            self.acknowledge(now, &mut ack);
+            if let Some(linux) = &mut self.linux {
+                linux.earlier.push_back(ack);
+                self.earlier_due = true;
+            }
+        }
+        leaves
     }
 
     /// RFC 5681 section 4.2: an in-order segment, by the setting for delayed ACKs.
@@ -933,7 +1051,7 @@ impl Receiver {
                 return;
             }
             DelayedAck::On { timeout } => timeout,
-            DelayedAck::Linux => quick_ack::DELAY,
+            DelayedAck::Linux => self.linux_delay(),
         };
         let unacknowledged = self.reassembly.frontier() - self.last_ack;
         let (reads_in_turn, several) = (self.reads_in_turn(), unacknowledged > u64::from(self.full_size));
@@ -962,7 +1080,22 @@ impl Receiver {
         if unacknowledged >= most {
             self.ack_now(advanced);
         } else if self.delayed_until == Time::MAX && self.pending == 0 {
-            self.delayed_until = now + timeout;
+            self.delay_on_wheel(now, timeout);
+        }
+    }
+
+    fn linux_delay(&self) -> Duration {
+        self.linux.as_ref().map_or(Duration::ZERO, |linux| linux.quick.delay())
+    }
+
+    /// Delays the next ACK until the host's wheel fires its timer.
+    fn delay_on_wheel(&mut self, now: Time, delay: Duration) {
+        if now + delay < self.delayed_until {
+            self.delayed_until = now + delay;
+            if let Some(linux) = &mut self.linux {
+                linux.delayed_at = now;
+                linux.timer = (now, now + delay);
+            }
         }
     }
 
@@ -972,7 +1105,7 @@ impl Receiver {
         if let Some(linux) = &mut self.linux {
             // Behind a gap it does not count (`tcp_event_data_recv`): a long recovery is a pause.
             if start <= frontier && frontier < start + u64::from(segment.len) {
-                linux.quick.on_data(now);
+                linux.quick.on_data(self.config.wheel.clock(now), self.config.wheel);
             }
             linux.burst.on_segment(now, frontier);
         }
@@ -984,9 +1117,7 @@ impl Receiver {
         {
             let ticks = timestamp(now).wrapping_sub(stamp.echo);
             if ticks < 1 << 31 {
-                // Linux: at least one tick (`tcp_rcv_rtt_measure_ts`).
-                let rtt = TIMESTAMP_TICK * u64::from(ticks.max(1));
-                tuning.on_echo(stamp.echo, u64::from(segment.len), rtt);
+                tuning.on_echo(stamp.echo, u64::from(segment.len), TIMESTAMP_TICK * u64::from(ticks));
             }
         }
         let len = u64::from(segment.len);
@@ -1173,6 +1304,7 @@ impl Receiver {
             linux.work_out_window();
             linux.quick.on_ack();
             linux.compression.on_ack();
+            linux.stamp = Time::MAX;
             linux.reads_at = if updates { now + Burst::READ } else { Time::MAX };
             linux.is_ack_due_when_read = false;
         }

@@ -16,7 +16,7 @@ pub(crate) struct RttEstimator {
     linux: LinuxVariation,
 }
 
-/// The variation by the rules of Linux ([`TimeoutRules::Linux`]), four times of it all as there.
+/// The variation by the rules of Linux ([`TimeoutRules::Linux`]), four times of it all as there, in whole microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct LinuxVariation {
     /// The mean deviation, the greatest of it in this round trip, and what the RTO is made with.
@@ -36,17 +36,17 @@ impl LinuxVariation {
     /// A sample, SRTT as it was before it.
     fn sample(&mut self, rtt: Duration, srtt: Duration, least: Duration, una: u64, nxt: u64) {
         let deviation = rtt.abs_diff(srtt);
-        let quarter = self.mean / 4;
+        let quarter = micros(self.mean / 4);
         self.mean = if deviation < quarter {
             self.mean - (quarter - deviation)
         } else {
             // What comes sooner than expected says little of what comes late.
-            self.mean + (deviation - quarter) / if rtt < srtt { 8 } else { 1 }
+            self.mean + micros((deviation - quarter) / if rtt < srtt { 8 } else { 1 })
         };
         self.greatest = self.greatest.max(self.mean);
         self.held = self.held.max(self.greatest);
         if una > self.round_end {
-            self.held -= self.held.saturating_sub(self.greatest) / 4;
+            self.held -= micros(self.held.saturating_sub(self.greatest) / 4);
             (self.round_end, self.greatest) = (nxt, least);
         }
     }
@@ -68,16 +68,25 @@ impl RttEstimator {
     /// timeout falls back from any backoff.
     pub(crate) fn sample(&mut self, rtt: Duration, timers: &Timers, una: u64, nxt: u64) {
         if timers.timeout_rules == TimeoutRules::Linux {
-            let (rtt, least) = (rtt.max(Duration::from_nanos(1)), timers.min_rto);
+            let (rtt, least) = (micros(rtt).max(Duration::from_micros(1)), timers.min_rto);
             if self.sampled {
-                self.linux.sample(rtt, self.srtt, least, una, nxt);
-                self.srtt = (self.srtt * 7 + rtt) / 8;
+                // SRTT has eighths of a microsecond, which a sample is not compared with (`tcp_rtt_estimator`).
+                let known = micros(self.srtt);
+                self.linux.sample(rtt, known, least, una, nxt);
+                self.srtt = if rtt < known {
+                    self.srtt - (known - rtt) / 8
+                } else {
+                    self.srtt + (rtt - known) / 8
+                };
             } else {
                 (self.srtt, self.sampled) = (rtt, true);
                 self.linux = LinuxVariation::first(rtt, least, nxt);
             }
             self.rttvar = self.linux.mean / 4;
-            self.base = (self.srtt + self.linux.held).min(longest(timers));
+            let rto = micros(self.srtt) + self.linux.held;
+            // `icsk_rto` has whole ticks.
+            let rto = if timers.timer_tick.is_zero() { rto } else { whole_ticks(rto, timers.timer_tick) };
+            self.base = rto.min(longest(timers));
             self.backoff = 0;
             return;
         }
@@ -136,6 +145,11 @@ impl RttEstimator {
     pub(crate) const fn rttvar(&self) -> Duration {
         self.rttvar
     }
+}
+
+/// A span in whole microseconds, in which Linux counts.
+fn micros(span: Duration) -> Duration {
+    Duration::from_micros(span.as_nanos() / 1000)
 }
 
 /// G.
@@ -228,6 +242,23 @@ mod tests {
             rtt.sample(ms(200), &config, 0, 0);
             assert_eq!(rtt.rto(&config), ms(600));
         }
+    }
+
+    /// Linux counts microseconds, SRTT in eighths of one; the RTO has whole ticks. 10.0002 ms are 10 ms; with 10.011 ms
+    /// SRTT is 10.001375, the deviation 11 us, less than a quarter of 20 ms. The RTO is 210.001 ms: 211 ticks of 1 ms.
+    #[test]
+    fn linux_counts_microseconds() {
+        let timers = Timers {
+            timeout_rules: TimeoutRules::Linux,
+            min_rto: ms(200),
+            timer_tick: ms(1),
+            ..Timers::default()
+        };
+        let mut rtt = RttEstimator::new(&timers);
+        rtt.sample(Duration::from_nanos(10_000_200), &timers, 0, 0);
+        assert_eq!((rtt.srtt(), rtt.rto(&timers)), (ms(10), ms(210)));
+        rtt.sample(Duration::from_nanos(10_011_900), &timers, 0, 0);
+        assert_eq!((rtt.srtt(), rtt.rto(&timers)), (Duration::from_nanos(10_001_375), ms(211)));
     }
 
     /// A round trip of no time is one all the same: SRTT 0 would be none.

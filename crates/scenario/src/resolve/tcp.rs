@@ -117,6 +117,7 @@ fn resolve_tcp(
     let size = layers.iter().rev().find_map(|(tcp, _)| tcp.mss);
     let mss = size.map_or(ends.sender.handshake.mss, |size| size.get().clamp(1, LARGEST_SEGMENT) as u32);
     layers.iter().for_each(|(tcp, _)| tcp.apply(&mut ends, mss));
+    ends.receiver.wheel = ends.sender.timers.wheel();
     let TcpConfig { sender, receiver } = &ends;
     // A check of two settings together points at the one that the flow's author wrote last.
     let blame = |is_set: fn(&TcpSettings) -> bool, key: &str| {

@@ -22,6 +22,11 @@ impl Burst {
         }
     }
 
+    /// When it was.
+    pub(super) const fn at(self) -> Time {
+        self.at
+    }
+
     /// Bytes in order up to `frontier` that came at this instant and wait for the application.
     pub(super) const fn unread(self, frontier: u64) -> u64 {
         frontier - self.from

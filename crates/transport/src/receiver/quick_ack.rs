@@ -12,15 +12,25 @@
 //!
 //! A FIN in order ends that: its ACK is delayed, unless more than one full segment waits with it.
 //!
-//! Other segments are acknowledged when more than one full segment waits, or after 40 ms (`TCP_DELACK_MIN`,
-//! which the adaptive delay of Linux comes to under bulk data). Not modelled: the delay adapted to segments
-//! that come slower than each 20 ms, interactive mode ("pingpong"), and the ACK at once of a segment that is
-//! not full. What becomes of ACKs of segments behind a gap: `sack_compression.rs`.
+//! Other segments are acknowledged when more than one full segment waits, or after a delay that follows their pace:
+//!
+//! ```text
+//! m since the one before, at most 20 ms        delay / 2 + 20 ms
+//! m below the delay                            delay / 2 + m
+//! an ACK whose delay ran out                   twice the delay
+//! ```
+//!
+//! The delay is at least 40 ms (`TCP_DELACK_MIN`), and at most the RTO, 200 ms, and the handshake's round trip if that is
+//! above 40 ms. Not modelled: interactive mode ("pingpong"), and the ACK at once of a segment that is not full. What
+//! becomes of ACKs of segments behind a gap: `sack_compression.rs`.
 
+use crate::Wheel;
 use cogtcp_units::{Duration, Time};
 
-/// `TCP_DELACK_MIN`.
-pub(super) const DELAY: Duration = Duration::from_millis(40);
+/// `TCP_DELACK_MIN`, `TCP_ATO_MIN`.
+const LEAST_DELAY: Duration = Duration::from_millis(40);
+/// `TCP_DELACK_MAX`.
+const MOST_DELAY: Duration = Duration::from_millis(200);
 /// `TCP_MAX_QUICKACKS`.
 const MOST: u32 = 16;
 /// The variation in an RTO is 200 ms at least (`TCP_RTO_MIN`).
@@ -30,29 +40,57 @@ const LEAST_VARIATION: Duration = Duration::from_millis(200);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QuickAck {
     left: u32,
+    /// On the host's clock.
     last_data: Option<Time>,
+    /// `icsk_ack.ato`.
+    delay: Duration,
+    rtt: Duration,
     rto: Duration,
 }
 
 impl Default for QuickAck {
     fn default() -> Self {
-        Self { left: MOST, last_data: None, rto: Duration::from_secs(1) }
+        Self {
+            left: MOST,
+            last_data: None,
+            delay: LEAST_DELAY,
+            rtt: Duration::ZERO,
+            rto: Duration::from_secs(1),
+        }
     }
 }
 
 impl QuickAck {
     /// The handshake gave a round-trip time.
     pub(super) fn set_rtt(&mut self, rtt: Duration) {
+        self.rtt = rtt;
         // RFC 6298 section 2.2: RTTVAR is half of the first sample, so 4 RTTVAR are two.
         self.rto = rtt + (rtt * 2).max(LEAST_VARIATION);
     }
 
-    /// A segment with data arrived in the window.
-    pub(super) fn on_data(&mut self, now: Time) {
-        if self.last_data.is_some_and(|last| now.saturating_since(last) > self.rto) {
-            self.enter();
+    /// A segment with data arrived in order (`tcp_event_data_recv`), at `clock` of a host whose wheel is `wheel`.
+    pub(super) fn on_data(&mut self, clock: Time, wheel: Wheel) {
+        if let Some(last) = self.last_data.replace(clock) {
+            let pause = clock.saturating_since(last);
+            if pause <= LEAST_DELAY / 2 {
+                self.delay = wheel.floor(self.delay / 2) + LEAST_DELAY / 2;
+            } else if pause < self.delay {
+                self.delay = (wheel.floor(self.delay / 2) + pause).min(self.rto).min(MOST_DELAY);
+            } else if pause > self.rto {
+                self.enter();
+            }
         }
-        self.last_data = Some(now);
+    }
+
+    /// How long the next ACK that is delayed may wait (`tcp_send_delayed_ack`).
+    pub(super) fn delay(&self) -> Duration {
+        let most = if self.rtt.is_zero() { MOST_DELAY } else { self.rtt.clamp(LEAST_DELAY, MOST_DELAY) };
+        self.delay.min(most)
+    }
+
+    /// The delay ran out (`tcp_delack_timer_handler`).
+    pub(super) fn on_delay_over(&mut self) {
+        self.delay = (self.delay * 2).min(self.rto).min(MOST_DELAY);
     }
 
     /// The window grew with this segment: the lowest bit of the count is set (`tcp_grow_window`), so an even
@@ -94,7 +132,7 @@ mod tests {
             (from..)
                 .step_by(10)
                 .take_while(|at| {
-                    quick.on_data(Time::from_millis(*at));
+                    quick.on_data(Time::from_millis(*at), Wheel::default());
                     let due = quick.is_due();
                     quick.on_ack();
                     due

@@ -11,12 +11,15 @@
 //! that are on time. A delivery rate measured from a late SACK to an ACK is 2 % too high at a round trip of
 //! 50 ms.
 //!
-//! Not modelled: a third SACK block that grows sends what was put off (`TCP_SACK_BLOCKS_EXPECTED`).
+//! What was put off leaves before a third SACK block begins or grows (`TCP_SACK_BLOCKS_EXPECTED`): an ACK has room for
+//! few.
 
 use cogtcp_units::{Duration, Time};
 
 /// `TCP_FASTRETRANS_THRESH`.
 const AT_ONCE: u32 = 3;
+/// `TCP_SACK_BLOCKS_EXPECTED`.
+const EXPECTED_BLOCKS: usize = 2;
 /// `tcp_comp_sack_nr`.
 const MOST: u32 = 44;
 /// `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`.
@@ -54,8 +57,24 @@ impl SackCompression {
             return None;
         }
         self.put_off += 1;
-        let rtt = rtt.map_or(self.rtt, |rtt| rtt.min(self.rtt));
-        Some(now + (rtt / 20).min(LONGEST) + SLACK)
+        let rtt = match rtt {
+            Some(rtt) if self.rtt.is_zero() => rtt,
+            Some(rtt) => rtt.min(self.rtt),
+            None => self.rtt,
+        };
+        // In whole microseconds, as Linux measures it.
+        let part = Duration::from_nanos(rtt.as_nanos() / 1000 * (1000 / 20));
+        Some(now + part.min(LONGEST) + SLACK)
+    }
+
+    /// Whether an ACK was put off.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.put_off > 0
+    }
+
+    /// Whether an ACK was put off, which leaves before the block of rank `rank`, by recency from 0, begins or grows.
+    pub(super) fn leaves_before(&self, rank: usize) -> bool {
+        self.is_waiting() && rank >= EXPECTED_BLOCKS
     }
 
     /// An ACK was sent.

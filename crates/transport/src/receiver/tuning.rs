@@ -204,7 +204,8 @@ impl Tuning {
     pub(super) fn on_echo(&mut self, echo: u32, len: u64, rtt: Duration) {
         if self.echo != Some(echo) {
             self.echo = Some(echo);
-            if len >= self.full {
+            // No less than a tick counts (`tcp_rcv_rtt_measure_ts`).
+            if len >= self.full && !rtt.is_zero() {
                 self.on_rtt(rtt);
             }
         }

@@ -7,7 +7,7 @@ use cogtcp_units::Time;
 impl Sender {
     /// Checks sequence number, RST and SYN. False: the segment goes no further; an ACK that it calls for is
     /// pending.
-    pub(super) fn is_in_sequence(&mut self, segment: &Segment) -> bool {
+    pub(super) fn is_in_sequence(&mut self, now: Time, segment: &Segment) -> bool {
         let left = self.peer_nxt;
         let start = segment.seq.offset_near(self.peer_isn, left);
         let is_inside = start.is_some_and(|start| {
@@ -24,19 +24,30 @@ impl Sender {
             // RFC 5961 section 3.2: the exact number resets, another one of the window is challenged.
             if start == Some(left) {
                 self.abort();
-            } else {
-                self.ack_pending |= is_inside;
+            } else if is_inside {
+                self.challenge(now);
             }
             return false;
         }
         if segment.flags.contains(Flags::SYN) {
             // The SYN-ACK again, as our ACK of it was lost; or a challenge ACK (RFC 5961 section 4.2).
-            self.ack_pending = true;
+            self.challenge(now);
             self.reflect_again(segment);
             return false;
         }
-        self.ack_pending |= !is_inside;
+        if !is_inside && segment.sequence_len() > 0 {
+            self.ack_pending = true;
+        } else if !is_inside {
+            self.challenge(now);
+        }
         is_inside
+    }
+
+    /// Answers a segment that brings nothing; under Linux's rules not too often.
+    fn challenge(&mut self, now: Time) {
+        if !self.times_out_as_linux() || self.rare.get_or_insert_default().challenges.allow(now) {
+            self.ack_pending = true;
+        }
     }
 
     /// Returns whether an ACK of offset `ack` lies more than the peer's largest window below SND.UNA (RFC 5961
@@ -58,7 +69,7 @@ impl Sender {
             // All was acknowledged in both directions: nothing is aborted.
             self.leave_time_wait();
         } else {
-            self.is_in_sequence(segment);
+            self.is_in_sequence(now, segment);
         }
     }
 

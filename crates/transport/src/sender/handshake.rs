@@ -46,12 +46,13 @@ impl Sender {
             syn.set_custom(value);
         }
         self.syn_pending = false;
-        self.syn_sent_at = now;
         if self.syn_count > 0 {
             self.stats.syn_retransmits += 1;
+        } else {
+            self.syn_sent_at = now;
         }
         self.syn_count += 1;
-        self.arm(Timer::Syn, now + self.rtt.rto(&self.config.timers));
+        self.arm_on_wheel(Timer::Syn, now, now + self.rtt.rto(&self.config.timers));
         syn
     }
 
@@ -82,16 +83,26 @@ impl Sender {
         let mss = self.tcp.mss;
         self.board.start(1, mss);
         self.arm(Timer::Off, Time::MAX);
+        let echo = segment.timestamps().filter(|_| self.timestamps_ok).map(|stamps| stamps.echo);
         if self.syn_count == 1 {
             // Karn: unambiguous only when the SYN went once.
-            self.take_rtt(now.saturating_since(self.syn_sent_at));
+            self.take_rtt(self.elapsed(now, self.syn_sent_at));
+        } else if let Some(echo) = echo.filter(|_| self.times_out_as_linux()) {
+            let ticks = self.ticks(now).wrapping_sub(echo).max(1);
+            self.take_rtt(self.config.timers.timestamp_tick * u64::from(ticks));
         } else if !self.config.timers.keep_syn_backoff {
             self.rtt.after_lost_syn(&self.config.timers);
             self.tcp.rto = self.rtt.base();
         }
         self.tcp.initial_window = self.config.initial_window.bytes(mss);
-        // RFC 5681 section 3.1: one segment after a lost SYN or SYN-ACK.
-        self.tcp.cwnd = if self.syn_count > 1 { mss } else { self.tcp.initial_window };
+        // RFC 5681 section 3.1: one segment after a lost SYN or SYN-ACK. Linux forgives one, and all if the first
+        // SYN's timestamp is echoed (`tcp_init_transfer`).
+        let is_reduced = if self.times_out_as_linux() {
+            self.syn_count > 2 && echo != Some(self.ticks(self.syn_sent_at))
+        } else {
+            self.syn_count > 1
+        };
+        self.tcp.cwnd = if is_reduced { mss } else { self.tcp.initial_window };
         // The window of a SYN is never scaled (RFC 7323 section 2.2).
         self.window_end = 1 + u64::from(segment.window);
         self.tcp.peer_window = u64::from(segment.window);

@@ -15,6 +15,8 @@ pub(super) struct RttHint {
     pub(super) earliest: Option<Time>,
     /// One of them was retransmitted: a cumulative ACK is ambiguous (Karn).
     pub(super) ambiguous: bool,
+    /// Send times of the earliest and of the latest sent of those SACKed that were sent once.
+    pub(super) sacked: Option<(Time, Time)>,
 }
 
 /// Where a segment ends that starts at `una` or after it.
@@ -39,7 +41,7 @@ impl Sender {
 
     /// RFC 9293 section 3.10.7.4, for an end that receives no data.
     fn handle_established(&mut self, now: Time, segment: &Segment) {
-        if !self.is_in_sequence(segment) || !segment.flags.contains(Flags::ACK) {
+        if !self.is_in_sequence(now, segment) || !segment.flags.contains(Flags::ACK) {
             return;
         }
         self.count_mark(segment);
@@ -321,7 +323,7 @@ impl Sender {
             if start >= end || end > self.board.nxt() {
                 continue;
             }
-            let (latest, earliest) = (&mut hint.latest, &mut hint.earliest);
+            let (latest, earliest, sacked) = (&mut hint.latest, &mut hint.earliest, &mut hint.sacked);
             let fresh = self.board.sack(start, end, |index, sent| {
                 rate.on_sacked(index, sent);
                 if let Some(rack) = &mut rack {
@@ -331,6 +333,8 @@ impl Sender {
                     original |= end_of(sent, una) <= recovery_point;
                     *latest = (*latest).max(Some(sent.sent_at));
                     *earliest = Some(earliest.map_or(sent.sent_at, |time| time.min(sent.sent_at)));
+                    let (first, last) = sacked.unwrap_or((sent.sent_at, sent.sent_at));
+                    *sacked = Some((first.min(sent.sent_at), last.max(sent.sent_at)));
                 }
             });
             newly += fresh;
@@ -444,15 +448,22 @@ impl Sender {
         if !hint.ambiguous
             && let Some(sent_at) = hint.latest
         {
-            let rtt = now.saturating_since(sent_at);
+            let rtt = self.elapsed(now, sent_at);
             sample.rtt = Some(rtt);
             self.tcp.latest_rtt = rtt;
             self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
             if self.config.timers.rtt_sampling == RttSampling::EveryAck {
                 // What the RTO must cover includes the wait of a delayed ACK, which began with the earliest
                 // segment (RFC 7323 section 4.3, case A).
-                self.take_rtt(hint.earliest.map_or(rtt, |first| now.saturating_since(first)));
+                self.take_rtt(hint.earliest.map_or(rtt, |first| self.elapsed(now, first)));
             }
+        } else if let Some((first, last)) = hint.sacked.filter(|_| self.times_out_as_linux()) {
+            // What is SACKed goes before the echo (`tcp_ack_update_rtt`).
+            let rtt = self.elapsed(now, last);
+            sample.rtt = Some(rtt);
+            self.tcp.latest_rtt = rtt;
+            self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
+            self.take_rtt(self.elapsed(now, first));
         } else if hint.ambiguous
             && self.timestamps_ok
             && let Some(ts) = segment.timestamps()
@@ -473,6 +484,16 @@ impl Sender {
         {
             self.stop_timing();
             self.take_rtt(now.saturating_since(sent_at));
+        }
+    }
+
+    /// The time since `at`; Linux's clock of TCP counts microseconds.
+    #[inline]
+    pub(super) fn elapsed(&self, now: Time, at: Time) -> Duration {
+        if self.times_out_as_linux() {
+            Duration::from_micros(now.as_nanos() / 1000 - at.as_nanos() / 1000)
+        } else {
+            now.saturating_since(at)
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::SeqNumber;
+use crate::challenge::Challenges;
 use crate::offload::Again;
 use crate::prr::Prr;
 use crate::rack::Tlp;
@@ -34,6 +35,8 @@ pub(super) struct Rare {
     /// `reduced_at`.
     pub(super) retransmission_lost: bool,
     pub(super) reduced_at: Time,
+    /// Under Linux's rules: when a segment was last answered that brings nothing.
+    pub(super) challenges: Challenges,
     /// A reset is due, with this sequence number.
     pub(super) reset: Option<SeqNumber>,
     /// After a timeout: where the segment ends that the timer retransmitted, and the timeouts since an ACK

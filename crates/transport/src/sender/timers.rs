@@ -5,8 +5,11 @@ use super::Sender;
 use crate::congestion::{CaEvent, CaState};
 use crate::frto::Frto;
 use crate::scoreboard::{RETRANSMITTED_BY_TIMER, SACKED};
-use crate::{FRto, Recovery, Timers, TransportEvent};
+use crate::{FRto, Recovery, TransportEvent};
 use cogtcp_units::{Rate, Time};
+
+/// `tcp_syn_linear_timeouts`, since Linux 6.5.
+const LINEAR_SYN_TIMEOUTS: u32 = 4;
 
 /// What the deadline is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,26 +23,6 @@ pub(super) enum Timer {
     TailProbe,
     Persist,
     TimeWait,
-}
-
-/// When a timer fires that is set at `now` and due at `at`, on the host's wheel ([`Timers::timer_tick`]). It is
-/// never before `at`. The wheel is Linux's since 4.8 (Gleixner: timers, "switch to a non-cascading wheel").
-fn on_wheel(now: Time, at: Time, timers: &Timers) -> Time {
-    let tick = timers.timer_tick.as_nanos();
-    if tick == 0 || at == Time::MAX {
-        return at;
-    }
-    let phase = timers.timer_phase.unwrap_or_default().as_nanos();
-    let clock = (now.as_nanos() + phase) / tick;
-    let ticks = at.saturating_since(now).as_nanos().div_ceil(tick);
-    let mut granularity = 1;
-    // Linux's `LVL_START`: a level spans 63 buckets, each level is 8 times coarser; 9 levels at over 100 Hz.
-    while ticks >= 63 * granularity && granularity < 1 << 24 {
-        granularity *= 8;
-    }
-    // One bucket later, so that no timer fires early (`calc_index`).
-    let fires = (clock + ticks) / granularity + 1;
-    Time::from_nanos(fires.saturating_mul(granularity).saturating_mul(tick).saturating_sub(phase))
 }
 
 impl Sender {
@@ -62,7 +45,7 @@ impl Sender {
         if self.armed_at == Time::MAX {
             return self.deadline;
         }
-        on_wheel(self.armed_at, self.deadline, &self.config.timers)
+        self.config.timers.wheel().fires(self.armed_at, self.deadline)
     }
 
     /// The time of [`Sender::poll_timeout`] has come; earlier calls do nothing. A driver asks `poll_transmit`
@@ -90,7 +73,10 @@ impl Sender {
         if self.gives_up(now) {
             return;
         }
-        self.rtt.back_off();
+        // Linux's first timeouts of a SYN are equally long.
+        if !self.times_out_as_linux() || self.syn_count > LINEAR_SYN_TIMEOUTS {
+            self.rtt.back_off();
+        }
         self.syn_pending = true;
         self.arm(Timer::Off, Time::MAX);
         self.emit(TransportEvent::Rto { count: self.syn_count, next: self.rtt.rto(&self.config.timers) });
@@ -348,31 +334,5 @@ impl Sender {
             let rate = Rate::from_bytes_in(window, self.tcp.srtt);
             self.rare.get_or_insert_default().resume = Some((rate, self.board.una().saturating_add(window)));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cogtcp_units::Duration;
-
-    /// A tick of 4 ms, by hand. Near timers fire at the next tick but one at most. Timers from 63 ticks (252
-    /// ms) on fire at multiples of 8 ticks (32 ms), from 504 ticks (2016 ms) on at multiples of 64 (256 ms).
-    #[test]
-    fn the_wheel_rounds_up() {
-        let ms = Time::from_millis;
-        let exact = Timers::default();
-        assert_eq!(on_wheel(ms(10), ms(311), &exact), ms(311));
-        let config = Timers { timer_tick: Duration::from_millis(4), ..exact };
-        let fires = |at| on_wheel(ms(10), ms(at), &config);
-        assert_eq!((fires(10), fires(11), fires(210)), (ms(12), ms(16), ms(212)));
-        assert_eq!((fires(310), fires(1034)), (ms(320), ms(1056)));
-        assert_eq!(fires(2710), ms(2816));
-        // The wheel's clock is 6 ms ahead: multiples of 32 ms come 6 ms before ours.
-        let ahead = Timers { timer_phase: Some(Duration::from_millis(6)), ..config };
-        assert_eq!(
-            (on_wheel(ms(10), ms(310), &ahead), on_wheel(ms(10), ms(318), &ahead)),
-            (ms(314), ms(346))
-        );
     }
 }

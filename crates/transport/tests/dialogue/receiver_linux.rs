@@ -55,6 +55,46 @@ fn a_pushed_segment_is_acknowledged_at_once() {
     d.expect_after_timeout("ack #23");
 }
 
+/// The wheel fires the delayed ACK (`tcp_send_delayed_ack`): 10 ticks of 4 ms, one more so that it is not early.
+#[test]
+fn the_wheel_fires_the_delayed_ack() {
+    let due = |phase| {
+        let wheel = Wheel { tick: ms(4), phase: ms(phase) };
+        let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, wheel, ..receiver_config() };
+        let mut d = ReceiverDialogue::listening(config);
+        d.exchange("S @0 mss 1000 sackOK ws 0", "S. ack 1");
+        d.at(100);
+        d.exchange("@1 ack 1", "");
+        for k in 1..=16 {
+            d.exchange(&format!("#{k}"), &format!("ack #{}", k + 1));
+        }
+        d.at(201);
+        d.exchange("#17", "");
+        d.expect_after_timeout("");
+        d.expect_after_timeout("ack #18");
+        d.now()
+    };
+    assert_eq!((due(0), due(2)), (at(244), at(242)));
+}
+
+/// `reqsk_timer_handler`: the wheel fires the SYN-ACK's timer too. `tcp_check_req`: one SYN in half a second is
+/// answered, and starts the timer again.
+#[test]
+fn a_syn_again_is_answered_once_in_half_a_second() {
+    let wheel = Wheel { tick: ms(1), phase: ms(0) };
+    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, wheel, ..receiver_config() };
+    let mut d = ReceiverDialogue::listening(config);
+    d.at(10);
+    d.exchange("S @0 mss 1000 sackOK ws 0", "S. ack 1");
+    d.expect_at(1_024, "S. ack 1");
+    d.at(1_100);
+    d.exchange("S @0 mss 1000 sackOK ws 0", "S. ack 1");
+    d.at(1_200);
+    d.exchange("S @0 mss 1000 sackOK ws 0", "");
+    // 2 s after 1.1 s, at the next multiple of 64 ms.
+    d.expect_at(3_136, "S. ack 1");
+}
+
 /// `tcp_fin`: a FIN in order is acknowledged by the rules of delayed ACKs, without quick ACKs (16 are left
 /// after one segment) and after what was pushed. What repeats it is acknowledged at once.
 #[test]
@@ -119,6 +159,78 @@ fn each_cumulative_ack_has_three_duplicates() {
     d.exchange("#27", "");
     d.exchange("#28", "");
     d.expect_after_timeout("ack #21 sack #22-28");
+}
+
+/// `tcp_sack_new_ofo_skb`: what was put off leaves before a third block begins or grows, as it is then. No ACK is due for
+/// the segment that made it leave.
+#[test]
+fn what_was_put_off_leaves_before_a_third_block() {
+    let mut d = after_quick_acks();
+    d.exchange("#20", "ack #19 sack #20");
+    d.exchange("#22", "ack #19 sack #22 #20");
+    d.exchange("#24", "ack #19 sack #24 #22 #20");
+    d.exchange("#25", "");
+    d.exchange("#27", "ack #19 sack #24-25 #22 #20");
+    assert_eq!(d.end.poll_timeout(), Time::MAX);
+    d.exchange("#28", "");
+    // The third block grows.
+    d.exchange("#26", "ack #19 sack #27-28 #24-25 #22 #20");
+}
+
+/// `tcp_compressed_ack_kick` reads no clock: the ACK bears the time of the latest segment. The timer of an earlier
+/// delayed ACK, which left before, sends what is put off too (`tcp_delack_timer_handler`) and reads the clock.
+#[test]
+fn timers_send_what_was_put_off() {
+    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, ..receiver_config() };
+    let mut d = ReceiverDialogue::listening(config);
+    d.exchange("S @0 mss 1000 sackOK ws 0 ts 1/0", "S. ack 1");
+    d.at(100);
+    d.exchange("@1 ack 1 ts 100/0", "");
+    for k in 1..=16 {
+        d.exchange(&format!("#{k} ts 100/0"), &format!("ack #{}", k + 1));
+    }
+    d.exchange("#17 ts 100/0", "");
+    d.exchange("#18 ts 100/0", "");
+    d.expect_after_timeout("ack #19");
+    d.at(101);
+    for k in 20..=22 {
+        d.exchange(&format!("#{k} ts 101/0"), &format!("ack #19 sack #20-{k}"));
+    }
+    d.exchange("#23 ts 101/0", "");
+    d.expect_after_timeout("ack #19 sack #20-23 ts 101/100");
+    assert_eq!(d.now(), at(101) + Duration::from_micros(1100));
+    // 40 ms after #17 came.
+    d.at(139);
+    d.exchange("#24 ts 139/0", "");
+    d.expect_at(140, "ack #19 sack #20-24 ts 140/100");
+}
+
+/// `tcp_event_data_recv`, `tcp_delack_timer_handler`: the delay is 40 ms, 20 + 30 after a pause of 30 ms, twice as long
+/// after it ran out, and at most the handshake's 100 ms.
+#[test]
+fn the_delay_follows_the_pace() {
+    let mut d = after_quick_acks();
+    for (time, segment, due) in [(200, 19, 240), (230, 20, 230), (260, 21, 310), (400, 22, 500), (700, 23, 800)] {
+        d.at(time);
+        d.send(&format!("#{segment}"));
+        if due > time {
+            d.expect_at(due, &format!("ack #{}", segment + 1));
+        } else {
+            d.expect_after_timeout(&format!("ack #{}", segment + 1));
+        }
+    }
+}
+
+/// `tcp_sequence`, `tcp_replace_ts_recent`: a duplicate that reaches the last ACK gives its timestamp, an older one not.
+#[test]
+fn a_duplicate_of_the_last_segment_gives_its_timestamp() {
+    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, ..receiver_config() };
+    let mut d = ReceiverDialogue::connected_by(config, "S @0 mss 1000 sackOK ts 1/0");
+    d.exchange("#1 ts 20/0", "ack #2");
+    d.exchange("#2 ts 20/0", "ack #3");
+    d.at(300);
+    d.exchange("#1 ts 280/0", "ack #3 sack #1 ts 300/20");
+    d.exchange("#2 ts 290/0", "ack #3 sack #2 ts 300/290");
 }
 
 /// Without SACK duplicates are all that tells of what arrives: none is put off.

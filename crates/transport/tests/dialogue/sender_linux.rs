@@ -27,6 +27,77 @@ fn in_flight(config: SenderConfig) -> SenderDialogue {
     d
 }
 
+/// `tcp_init_transfer`: one lost SYN leaves the initial window, two leave one segment. RFC 5681 section 3.1: one
+/// leaves one segment. `tcp_try_undo_spurious_syn`: an echo of the first SYN's timestamp shows that none was lost.
+#[test]
+fn one_lost_syn_leaves_the_initial_window() {
+    let window = |config: SenderConfig, lost: u64, echo: u32| {
+        let mut d = SenderDialogue::closed(with!(config, handshake.timestamps = true));
+        d.at(5);
+        d.write_segments(20);
+        d.end.open(d.now());
+        d.expect("S @0");
+        (1..=lost).for_each(|k| d.expect_at(5 + 1_000 * k, "S @0"));
+        d.at(100 + 1_000 * lost);
+        d.send(&format!("S. @0 ack 1 mss 1460 ts 9/{echo}"));
+        d.drained();
+        d.cwnd()
+    };
+    assert_eq!(window(linux(), 1, 1_005), 10);
+    assert_eq!(window(linux(), 2, 2_005), 1);
+    assert_eq!(window(linux(), 2, 5), 10);
+    assert_eq!(window(rfc(), 1, 5), 1);
+}
+
+/// `tcp_syn_linear_timeouts`: four timeouts of a SYN are equally long, the next are twice as long as the one before.
+/// `tcp_ack_update_rtt`: the echo times the handshake though the SYN went twice.
+#[test]
+fn the_first_timeouts_of_a_syn_are_equally_long() {
+    let mut d = SenderDialogue::closed(linux());
+    d.end.open(d.now());
+    d.expect("S @0");
+    for time in [1_000, 2_000, 3_000, 4_000, 5_000, 7_000, 11_000] {
+        d.expect_at(time, "S @0");
+    }
+    let mut d = SenderDialogue::closed(with!(linux(), handshake.timestamps = true));
+    d.at(5);
+    d.end.open(d.now());
+    d.expect("S @0");
+    d.expect_at(1_005, "S @0");
+    d.at(1_105);
+    d.exchange("S. @0 ack 1 mss 1460 ts 9/1005", "@1 ack 1");
+    // SRTT 100, 4 RTTVAR 200 ms.
+    assert_eq!(d.rto_ms(), 300);
+}
+
+/// A SYN's timer is on the wheel: 1000 ticks of 1 ms fire with the next multiple of 64 (`calc_index`).
+#[test]
+fn the_wheel_fires_the_timer_of_a_syn() {
+    let mut d = SenderDialogue::closed(with!(linux(), timers.timer_tick = ms(1)));
+    d.at(10);
+    d.end.open(d.now());
+    d.expect("S @0");
+    d.expect_at(1_024, "S @0");
+}
+
+/// `tcp_send_challenge_ack`: one SYN-ACK in half a second is answered. RFC 9293: each.
+#[test]
+fn a_syn_ack_again_is_answered_once_in_half_a_second() {
+    let answered = |config| {
+        let mut d = SenderDialogue::connected(config);
+        let mut answers = [true; 4];
+        for (time, answers) in [200, 201, 699, 701].into_iter().zip(&mut answers) {
+            d.at(time);
+            d.give("S. @0 ack 1 mss 1460");
+            *answers = d.poll_once();
+            d.drained();
+        }
+        answers
+    };
+    assert_eq!(answered(linux()), [true, false, false, true]);
+    assert_eq!(answered(rfc()), [true; 4]);
+}
+
 /// `tcp_clean_rtx_queue`: a SACK of what left before the oldest segment was retransmitted restarts the
 /// retransmission timer. RFC 6298 restarts it for what is acknowledged cumulatively, and for nothing else.
 #[test]
@@ -47,6 +118,21 @@ fn a_sack_restarts_the_retransmission_timer() {
     let (before, after) = next(linux());
     assert_eq!(before, at(1000));
     assert!(after > at(1000), "{after:?}");
+}
+
+/// `tcp_ack_update_rtt`: where Karn's algorithm forbids a sample, what is SACKed gives one, and not the echo.
+#[test]
+fn a_sack_beside_a_retransmission_times_the_round_trip() {
+    let mut d = SenderDialogue::connected(with!(linux(), handshake.timestamps = true));
+    d.write_segments(3);
+    d.expect("#1-3");
+    // SRTT 100, 4 RTTVAR 200 ms: a timeout after 300 ms.
+    d.expect_at(400, "#1");
+    d.at(500);
+    d.send("ack #2 sack #3 ts 500/400");
+    d.drained();
+    // 400 ms, not 100: SRTT is 137.5 ms.
+    assert!((600..1000).contains(&d.rto_ms()), "{}", d.rto_ms());
 }
 
 /// `tcp_rearm_rto` by way of `tcp_schedule_loss_probe`: where new data leaves while a tail loss probe is due,

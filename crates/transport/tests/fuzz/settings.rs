@@ -113,6 +113,7 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
         window_margin: coin(random),
         manual_read: coin(random),
         stays_open: false,
+        wheel: Wheel { tick: millis(random, 0, 10), phase: millis(random, 0, 5_000) },
         handshake: Handshake {
             mss: pick(random, &[200, 1000, 1460, 9000]),
             initial_sequence: initial_sequence(random),
