@@ -967,6 +967,7 @@ impl Receiver {
     }
 
     /// What a Linux receiver learns of a segment with data, for its next ACKs and for the window.
+    #[inline]
     fn adapt(&mut self, now: Time, start: u64, segment: &Segment) {
         let frontier = self.reassembly.frontier();
         if let Some(linux) = &mut self.linux {
@@ -976,7 +977,14 @@ impl Receiver {
             }
             linux.burst.on_segment(now, frontier);
         }
-        let unread = self.unread();
+        if self.tuning.is_some() {
+            self.tune(now, start, segment);
+        }
+    }
+
+    /// What it learns for the window.
+    fn tune(&mut self, now: Time, start: u64, segment: &Segment) {
+        let (frontier, unread) = (self.reassembly.frontier(), self.unread());
         let Some(tuning) = &mut self.tuning else { return };
         tuning.settle(now, frontier);
         if self.timestamps
