@@ -967,7 +967,8 @@ impl Receiver {
     }
 
     /// What a Linux receiver learns of a segment with data, for its next ACKs and for the window.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     fn adapt(&mut self, now: Time, start: u64, segment: &Segment) {
         let frontier = self.reassembly.frontier();
         if let Some(linux) = &mut self.linux {

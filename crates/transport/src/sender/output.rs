@@ -514,7 +514,8 @@ impl Sender {
     }
 
     /// Whether the next packet waits for an ACK that lets it grow.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     fn waits_for_more(&self, now: Time) -> bool {
         let Some(front) = self.board.get(0) else { return false };
         let shortened = Shortened {
@@ -538,7 +539,8 @@ impl Sender {
     }
 
     /// Before a packet leaves, its buffer takes the missing bytes from the next buffer.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     fn grow_buffer(&mut self, now: Time) {
         let rate = self.pacing_rate();
         if rate.is_some() && now < self.pacer.release(rate) {

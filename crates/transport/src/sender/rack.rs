@@ -329,7 +329,8 @@ impl Sender {
     }
 
     /// What an ACK says to RACK beyond what it delivers, and to an outstanding probe (section 7.4).
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     pub(super) fn rack_ack(&mut self, now: Time, ack: u64, sample: &AckSample, bare: bool) {
         if let Some(rack) = &mut self.rack {
             rack.end_ack();
