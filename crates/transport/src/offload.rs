@@ -111,7 +111,7 @@ impl Shortened {
     #[inline]
     pub(crate) fn may_wait(&self) -> bool {
         let expected = self.srtt.saturating_sub(self.oldest);
-        self.limit < self.window / WINDOW_PARTS && self.idle <= WAIT && expected <= WAIT.min(self.srtt / 2)
+        self.idle <= WAIT && self.limit < self.window / WINDOW_PARTS && expected <= WAIT.min(self.srtt / 2)
     }
 
     /// `tcp_tso_should_defer`. A full packet has `full` bytes, the buffer `left` bytes; the last buffer may grow.
@@ -127,11 +127,15 @@ impl Shortened {
 /// itself if `paced`.
 pub(crate) fn segments(rate: Option<Rate>, paced: bool, min_rtt: Duration, mss: u64) -> u64 {
     let Some(rate) = rate else { return LARGEST / mss };
+    let least = if paced && rate < LEAST_PACED { 1 } else { 2 };
+    (bytes_of_packet(rate, min_rtt) / mss).max(least)
+}
+
+/// Bytes of a packet at this rate, if these are more than the least number of segments.
+pub(crate) fn bytes_of_packet(rate: Rate, min_rtt: Duration) -> u64 {
     let more = (min_rtt.as_nanos() / 1000) >> RTT_LOG;
     let more = if more < u64::from(u32::BITS) { LARGEST >> more } else { 0 };
-    let bytes = queue_of_socket(rate) + more;
-    let least = if paced && rate < LEAST_PACED { 1 } else { 2 };
-    (bytes.min(LARGEST) / mss).max(least)
+    (queue_of_socket(rate) + more).min(LARGEST)
 }
 
 /// Bytes that a paced socket of Linux hands to the network below before they leave, if not two packets

@@ -1100,6 +1100,8 @@ impl Receiver {
     }
 
     /// What a Linux receiver learns of a segment with data, for its next ACKs and for the window.
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     fn adapt(&mut self, now: Time, start: u64, segment: &Segment) {
         let frontier = self.reassembly.frontier();
         if let Some(linux) = &mut self.linux {
@@ -1109,7 +1111,14 @@ impl Receiver {
             }
             linux.burst.on_segment(now, frontier);
         }
-        let unread = self.unread();
+        if self.tuning.is_some() {
+            self.tune(now, start, segment);
+        }
+    }
+
+    /// What it learns for the window.
+    fn tune(&mut self, now: Time, start: u64, segment: &Segment) {
+        let (frontier, unread) = (self.reassembly.frontier(), self.unread());
         let Some(tuning) = &mut self.tuning else { return };
         tuning.settle(now, frontier);
         if self.timestamps

@@ -30,7 +30,7 @@ use crate::rate_sample::RateEstimator;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::send_buffer::SendBuffer;
-use crate::{Recovery, Segment, SenderConfig, SeqNumber, TimeoutRules, TransportEvent, with};
+use crate::{Recovery, Segment, SenderConfig, SeqNumber, TransportEvent, with};
 use cogtcp_units::{Duration, Rate, Time, prefetch};
 use ecn::EcnState;
 use handshake::Connection;
@@ -165,7 +165,7 @@ pub struct Sender {
     events: VecDeque<TransportEvent>,
     /// Rarely used state, allocated on demand.
     rare: Option<Box<Rare>>,
-    /// Where RACK is set.
+    /// Where RACK is in use, from the handshake on.
     rack: Option<Box<Rack>>,
     stats: SenderStats,
 
@@ -181,8 +181,6 @@ impl Sender {
         let config = config.into();
         let has_buffer = config.segmentation_offload;
         let pacer = Pacer::new(has_buffer);
-        let last_in_order = config.timers.timeout_rules == TimeoutRules::Linux;
-        let rack = config.recovery.rack.then(|| Box::new(Rack::new(last_in_order)));
         let rate = RateEstimator::new(control.uses_delivery_rate());
         let mss = u64::from(config.handshake.mss.max(1));
         let rtt = RttEstimator::new(&config.timers);
@@ -251,7 +249,7 @@ impl Sender {
             limited: 0,
             reported: 0,
             frto: Frto::Idle,
-            rack,
+            rack: None,
             rto_count: 0,
             timer: Timer::Off,
             deadline: Time::MAX,

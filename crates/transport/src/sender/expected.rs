@@ -61,16 +61,13 @@ impl Sender {
         if LINUX && let Some(stamp) = segment.timestamps().filter(|_| self.timestamps_ok) {
             self.ts_recent = stamp.value;
         }
-        let (rack_in_use, min_rtt) = (LINUX && self.rack_in_use(), self.tcp.min_rtt);
+        let min_rtt = self.tcp.min_rtt;
         let echo = if LINUX { self.echo(segment) } else { None };
         let lost_before = self.rate.lost;
         let (rate, mut hint) = (&mut self.rate, RttHint::default());
         let mut rack = if LINUX { self.rack.as_deref_mut() } else { None };
         if let Some(rack) = &mut rack {
             rack.begin_ack();
-        }
-        let mut rack = rack.filter(|_| rack_in_use);
-        if let Some(rack) = &mut rack {
             rack.cumulatively = true;
         }
         self.board.advance(ack, |sent| {
@@ -90,9 +87,11 @@ impl Sender {
         self.open_window(ack, u64::from(segment.window) << self.peer_scale);
         self.round_trip(now, segment, &mut sample, hint);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
-        if rack_in_use {
+        if LINUX && self.rack_in_use() {
             self.rack_ack(now, ack, &sample, false);
-            sample.lost = self.detect_losses(now);
+            if !self.has_nothing_to_find() {
+                sample.lost = self.find_losses(now);
+            }
         }
         let mut outcome = Outcome { grow: true, restart_timer: true };
         if LINUX && sample.lost > 0 {

@@ -1,7 +1,8 @@
 //! Opening and closing (RFC 9293 sections 3.5 and 3.6).
 
 use super::{Sender, timers::Timer};
-use crate::{ControlExtension, Flags, Segment, SeqNumber, TransportEvent};
+use crate::rack::Rack;
+use crate::{ControlExtension, Flags, Segment, SeqNumber, TimeoutRules, TransportEvent};
 use cogtcp_units::Time;
 
 /// Where the connection stands. FIN-WAIT, CLOSING, CLOSE-WAIT and LAST-ACK are `Established` with the FINs
@@ -153,6 +154,8 @@ impl Sender {
         let peer = syn_ack.mss().map_or(536, u64::from);
         self.tcp.mss = u64::from(self.config.handshake.mss).min(peer).max(1);
         self.sack_ok = self.config.recovery.algorithm == crate::Recovery::Sack && syn_ack.sack_permitted();
+        let last_in_order = self.config.timers.timeout_rules == TimeoutRules::Linux;
+        self.rack = (self.sack_ok && self.config.recovery.rack).then(|| Box::new(Rack::new(last_in_order)));
         self.negotiate_ecn(syn_ack);
         self.peer_scale =
             // RFC 7323 section 2.3: a shift over 14 counts as 14.

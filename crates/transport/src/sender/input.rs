@@ -219,10 +219,10 @@ impl Sender {
         hint: &mut RttHint,
     ) -> bool {
         let una = self.board.una();
-        let (rack_in_use, echo, min_rtt) = (self.rack_in_use(), self.echo(segment), self.tcp.min_rtt);
+        let (echo, min_rtt) = (self.echo(segment), self.tcp.min_rtt);
         let (recovery_point, mut original) = (self.recovery_point, false);
         let (rate, mut sacked) = (&mut self.rate, 0);
-        let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
+        let mut rack = self.rack.as_deref_mut();
         if let Some(rack) = &mut rack {
             rack.cumulatively = true;
         }
@@ -306,7 +306,7 @@ impl Sender {
         let (rack_in_use, echo, min_rtt) =
             (self.rack_in_use(), self.echo_for_sacks(segment), self.tcp.min_rtt);
         let (rate, recovery_point) = (&mut self.rate, self.recovery_point);
-        let mut rack = self.rack.as_deref_mut().filter(|_| rack_in_use);
+        let mut rack = self.rack.as_deref_mut();
         if let Some(rack) = &mut rack {
             rack.cumulatively = false;
         }

@@ -3,7 +3,7 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
-use crate::offload::{Shortened, queue_of_socket, segments};
+use crate::offload::{Shortened, bytes_of_packet, queue_of_socket, segments};
 use crate::scoreboard::{FIN, PROBE, PUSHED};
 use crate::send_buffer::{SendBuffer, Standing, full_buffer};
 use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TimeoutRules, TransportEvent};
@@ -52,7 +52,7 @@ impl Sender {
             // What is retransmitted is a packet of its own, and waits for the pacer.
             self.offload.end();
         }
-        if matches!(choice, Choice::New(_)) && self.config.segmentation_offload {
+        if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && !self.offload.is_within() {
             self.grow_buffer(now);
             if self.waits_for_more(now) {
                 // Linux: only where cwnd is what is short, and not the peer's window (`tcp_tso_should_defer`).
@@ -375,6 +375,11 @@ impl Sender {
     fn fills_cwnd_with_paced(&self, rate: Option<Rate>) -> bool {
         let Some(rate) = rate else { return false };
         let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
+        // Mostly cwnd has room for more than can be handed on: that takes no division.
+        let most = queue_of_socket(rate).max(2 * bytes_of_packet(rate, self.tcp.min_rtt).max(2 * mss));
+        if self.tcp.pacing_rate.is_some() && in_flight + most + mss <= self.tcp.cwnd {
+            return false;
+        }
         let segments = if self.config.segmentation_offload { self.segments_of_packet(in_flight) } else { 1 };
         let handed_on = queue_of_socket(rate).max(2 * segments * mss);
         let nxt = self.board.nxt();
@@ -490,7 +495,7 @@ impl Sender {
             // RFC 6298 section 5.1.
             self.start_rto(now);
         } else if self.timer == Timer::TailProbe {
-            self.postpone_tail_probe(now);
+            self.postpone_tail_probe(now, len + u32::from(fin));
         }
         let mut segment = self.sent(now, offset, len, fin, false, within);
         self.put_ecn(&mut segment);
@@ -509,44 +514,47 @@ impl Sender {
     }
 
     /// Whether the next packet waits for an ACK that lets it grow.
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     fn waits_for_more(&self, now: Time) -> bool {
-        let recovers = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss);
-        let Some(front) = self.board.get(0).filter(|_| !recovers && !self.offload.is_within()) else {
-            return false;
-        };
-        if self.buffer().is_some_and(|buffer| buffer.pushes_one()) {
-            return false;
-        }
-        let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
+        let Some(front) = self.board.get(0) else { return false };
         let shortened = Shortened {
             limit: self.room().min(self.usable_window()),
             window: self.tcp.cwnd.min(self.tcp.peer_window),
-            mss,
+            mss: self.tcp.mss,
             // A paced packet's own time is no pause.
             idle: now.saturating_since(self.last_data_at.max(self.pacer.departure())),
             srtt: self.tcp.srtt,
             oldest: now.saturating_since(front.sent_at),
         };
-        // The packet's segments last: they need divisions, and mostly nothing waits.
-        shortened.may_wait()
-            && shortened.waits(self.segments_of_packet(in_flight) * mss, self.left_of_buffer())
+        // Mostly nothing waits.
+        shortened.may_wait() && self.waits_for(shortened)
+    }
+
+    fn waits_for(&self, shortened: Shortened) -> bool {
+        !matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
+            && self.buffer().is_none_or(|buffer| !buffer.pushes_one())
+            && shortened
+                .waits(self.segments_of_packet(self.board.in_flight()) * self.tcp.mss, self.left_of_buffer())
     }
 
     /// Before a packet leaves, its buffer takes the missing bytes from the next buffer.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     fn grow_buffer(&mut self, now: Time) {
-        if self.offload.is_within() {
-            return;
-        }
-        let nxt = self.board.nxt();
-        let most = self.room_of_packet().max(self.tcp.mss);
-        if self.buffer().is_none_or(|buffer| buffer.left(nxt).0 >= most) {
-            return;
-        }
         let rate = self.pacing_rate();
         if rate.is_some() && now < self.pacer.release(rate) {
             return;
         }
+        let nxt = self.board.nxt();
+        let most = self.room_of_packet(self.board.in_flight()).max(self.tcp.mss);
+        if self.buffer().is_some_and(|buffer| buffer.left(nxt).0 < most) {
+            self.take_from_next_buffer(most);
+        }
+    }
+
+    fn take_from_next_buffer(&mut self, most: u64) {
+        let nxt = self.board.nxt();
         let most = self.segments_of_packet(self.board.in_flight()).min(most / self.tcp.mss) * self.tcp.mss;
         if let Some(buffer) = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut()) {
             buffer.grow(nxt, most);
@@ -572,8 +580,8 @@ impl Sender {
     }
 
     /// Most bytes of a packet by cwnd: Linux keeps at least two packets in flight (`tcp_cwnd_test`).
-    fn room_of_packet(&self) -> u64 {
-        self.room().min(self.tcp.cwnd / 2)
+    fn room_of_packet(&self, in_flight: u64) -> u64 {
+        self.tcp.cwnd.saturating_sub(in_flight).min(self.tcp.cwnd / 2)
     }
 
     /// What the peer's window lets go.
@@ -596,12 +604,11 @@ impl Sender {
 
     /// Whether the segment that leaves is the last of several in its packet.
     fn ends_packet(&mut self, in_flight: u64) -> bool {
-        let waiting = self.written().saturating_sub(self.board.nxt());
-        let room = self.room_of_packet();
-        let bytes = self.usable_window().min(waiting);
         let mut offload = self.offload;
         let ends = offload.on_send(|| {
-            let most = self.segments_of_packet(in_flight).min(room / self.tcp.mss);
+            let waiting = self.written().saturating_sub(self.board.nxt());
+            let bytes = self.usable_window().min(waiting);
+            let most = self.segments_of_packet(in_flight).min(self.room_of_packet(in_flight) / self.tcp.mss);
             most.min(bytes.div_ceil(self.tcp.mss))
         });
         self.offload = offload;

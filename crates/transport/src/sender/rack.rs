@@ -1,11 +1,11 @@
 //! RACK-TLP (RFC 8985) in the sender: losses by time, the reordering timer, the tail loss probe. In use where
 //! it is set and SACK was negotiated.
 
-use super::{Sender, timers::Timer};
+use super::{Sender, rare::Rare, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
-use crate::rack::{Echo, ProbeVerdict, Rack, Tlp, Transmission, probe_timeout};
+use crate::rack::{Echo, ProbeVerdict, Tlp, Transmission, probe_timeout};
 use crate::scoreboard::RETRANSMITTED;
-use crate::{PrrRules, Recovery, Segment, TimeoutRules};
+use crate::{PrrRules, Segment, TimeoutRules};
 use cogtcp_units::{Duration, Time};
 
 /// `TCP_TIMEOUT_MIN_US`: by how much a Linux host lengthens the reordering timer and the tail loss probe's.
@@ -16,7 +16,7 @@ impl Sender {
     /// Whether RACK finds the losses.
     #[inline]
     pub(super) fn rack_in_use(&self) -> bool {
-        self.config.recovery.rack && self.recovery() == Recovery::Sack
+        self.rack.is_some()
     }
 
     /// The timestamp echoed.
@@ -70,7 +70,8 @@ impl Sender {
     /// Whether RACK has nothing to find, as nearly always: nothing outstanding was retransmitted or SACKed, nor
     /// left before what was delivered.
     #[inline]
-    fn has_nothing_to_find(&self, rack: &Rack) -> bool {
+    pub(super) fn has_nothing_to_find(&self) -> bool {
+        let Some(rack) = &self.rack else { return true };
         let front_may_be_lost = || {
             let front = self.board.get(0);
             front.is_some_and(|front| {
@@ -86,8 +87,7 @@ impl Sender {
     /// behind the last segment that may become overdue: the timer belongs to this segment.
     #[inline]
     pub(super) fn detect_losses(&mut self, now: Time) -> u64 {
-        let Some(rack) = &self.rack else { return 0 };
-        if self.has_nothing_to_find(rack) {
+        if self.has_nothing_to_find() {
             if let Some(rare) = &mut self.rare {
                 rare.reorder_at = None;
             }
@@ -96,7 +96,7 @@ impl Sender {
         self.find_losses(now)
     }
 
-    fn find_losses(&mut self, now: Time) -> u64 {
+    pub(super) fn find_losses(&mut self, now: Time) -> u64 {
         self.list_transmissions();
         let Some(rack) = &mut self.rack else { return 0 };
         let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
@@ -198,9 +198,7 @@ impl Sender {
 
     /// Nothing is lost after all: what is outstanding is RACK's to judge again.
     pub(super) fn restart_rack(&mut self) {
-        if self.rack_in_use()
-            && let Some(rack) = &mut self.rack
-        {
+        if let Some(rack) = &mut self.rack {
             rack.order.clear();
             rack.order.extend(self.board.unsacked());
             // The scoreboard has them by offset; a retransmission left later than its offset suggests.
@@ -237,8 +235,14 @@ impl Sender {
         }
     }
 
-    /// The timer to run next, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
+    /// Sets the timer to run next.
     pub(super) fn arm_next(&mut self, now: Time) {
+        let (timer, at) = self.next_timer(now);
+        self.arm_on_wheel(timer, now, at);
+    }
+
+    /// That timer, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
+    fn next_timer(&self, now: Time) -> (Timer, Time) {
         let longer = if self.config.timers.timer_tick.is_zero() { Duration::ZERO } else { LEAST_TIMEOUT };
         // Section 8: these timers exclude each other.
         let (timer, at) = if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
@@ -252,7 +256,7 @@ impl Sender {
         } else {
             (Timer::Retransmit, self.rto_at)
         };
-        self.arm_on_wheel(timer, now, at.max(now));
+        (timer, at.max(now))
     }
 
     /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or
@@ -264,19 +268,29 @@ impl Sender {
     }
 
     /// New data has left while a tail loss probe was due (section 7.2: the probe counts from the last segment
-    /// sent). In Linux the RTO counts from the oldest segment then, as long as that is to come.
-    pub(super) fn postpone_tail_probe(&mut self, now: Time) {
+    /// sent). In Linux the RTO counts from the oldest segment then, as long as that is to come. `len` sequence numbers
+    /// have left.
+    pub(super) fn postpone_tail_probe(&mut self, now: Time, len: u32) {
+        let before = self.rto_at;
         if self.times_out_as_linux()
             && let Some(front) = self.board.get(0)
         {
             let due = front.sent_at + self.rtt.rto(&self.config.timers);
             self.rto_at = if due > now { due } else { self.rto_at };
         }
-        self.arm_next(now);
+        // Set at this instant, with more than a segment in flight: only an earlier RTO moves it.
+        let is_set = self.armed_at == now && self.board.flight_size() > self.tcp.mss + u64::from(len);
+        if is_set && self.rto_at <= before && self.may_probe_tail() {
+            self.deadline = self.deadline.min(self.rto_at).max(now);
+            debug_assert_eq!((self.timer, self.deadline), self.next_timer(now));
+        } else {
+            self.arm_next(now);
+        }
     }
 
     /// Section 7.2: outside of loss recovery with nothing SACKed, one probe at a time, and none without a
     /// round-trip time since the last.
+    #[inline]
     fn may_probe_tail(&self) -> bool {
         self.config.recovery.tlp
             && self.rack_in_use()
@@ -315,12 +329,22 @@ impl Sender {
     }
 
     /// What an ACK says to RACK beyond what it delivers, and to an outstanding probe (section 7.4).
+    #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
+    #[inline(always)]
     pub(super) fn rack_ack(&mut self, now: Time, ack: u64, sample: &AckSample, bare: bool) {
-        let rare = self.rare.get_or_insert_default();
-        let d_sack_end = rare.d_sack_end;
         if let Some(rack) = &mut self.rack {
             rack.end_ack();
         }
+        let is_told = |rare: &Rare| rare.d_sack_end.is_some() || !rare.tlp.is_idle();
+        if self.rare.as_deref().is_some_and(is_told) {
+            self.judge_duplicates(now, ack, sample, bare);
+        }
+    }
+
+    /// An ACK came while a probe is under way, or with a D-SACK.
+    fn judge_duplicates(&mut self, now: Time, ack: u64, sample: &AckSample, bare: bool) {
+        let rare = self.rare.get_or_insert_default();
+        let d_sack_end = rare.d_sack_end;
         let explained = rare.tlp.end.is_some() && d_sack_end == rare.tlp.end;
         if d_sack_end.is_some()
             && !explained

@@ -224,6 +224,10 @@ impl CongestionControl for LinuxCubic {
         NAME
     }
 
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
     fn init(&mut self, now: Time, tcp: &mut TcpState) {
         if let Some(hystart) = &mut self.hystart {
             hystart.begin_round(now, tcp);
