@@ -346,3 +346,148 @@ class Shown:
 
     def __init__(self, data: dict[str, object]) -> None:
         self.to_dict = lambda: data
+
+
+def test_each_rule_covers_what_its_words_say() -> None:
+    """Reno's recovery is the packets of a flow, halved, over the periods in round-trip times."""
+    by_name = {rule.name: rule for rule in rules.RULES}
+
+    def applies(name: str, **changed: object) -> bool:
+        return by_name[name].applies(at(**{"flows": 1, "period_rtt": 100.0, "silence_rtt": 1.0, **changed}))
+
+    def recovered(share: float) -> dict[str, object]:
+        """Return a flow whose window recovers in a share of the period of 100 round-trip times."""
+        return {"bdp": 200.0 * share}
+
+    assert applies("bbr", silence_rtt=50.0, bdp=400.0)
+    assert rules.recovery(at(bdp=80.0, flows=4, period_rtt=20.0)) == pytest.approx(0.5)
+    assert rules.silent(at(silence_rtt=2.0, period_rtt=20.0)) == pytest.approx(0.1)
+    # Under 5 % of the time, and in 1/16 of the period.
+    assert applies("bbr-short", **recovered(1 / 16), silence_rtt=4.0)
+    assert not applies("bbr-short", **recovered(1 / 15), silence_rtt=4.0)
+    assert not applies("bbr-short", **recovered(1 / 16), silence_rtt=5.0)
+    assert applies("cubic", **recovered(1 / 16), queue_bdp=0.45)
+    assert not applies("cubic", **recovered(1 / 16), queue_bdp=0.44)
+    assert not applies("cubic", **recovered(1 / 15), queue_bdp=0.45)
+    assert applies("sack", **recovered(1 / 62), queue_bdp=0.92)
+    assert not applies("sack", **recovered(1 / 60), queue_bdp=0.92)
+    assert not applies("sack", **recovered(1 / 62), queue_bdp=0.9)
+    assert applies("capacity", silence_rtt=4.0)
+    assert not applies("capacity", silence_rtt=5.0)
+    assert not applies("capacity", period_rtt=70.0)
+    assert applies("dropping", silence="drop", silence_rtt=9.0)
+    assert not applies("dropping", silence="drop", silence_rtt=8.0)
+    assert not applies("dropping", silence="hold", silence_rtt=9.0)
+    assert not applies("dropping", silence="drop", silence_rtt=20.0, period_rtt=120.0)
+    assert applies("ears", silence="drop", period_rtt=19.9)
+    assert not applies("ears", silence="drop", period_rtt=20.0)
+    assert not applies("ears", silence="hold", period_rtt=19.9)
+    assert applies("deaf", period_rtt=200.0)
+    assert not applies("deaf", period_rtt=199.0)
+
+
+def test_each_rule_says_what_its_words_say() -> None:
+    def holds(name: str, **efficiency: float) -> bool:
+        (rule,) = [rule for rule in rules.RULES if rule.name == name]
+        return rule.holds({**dict.fromkeys(CANDIDATES, 0.1), **efficiency})
+
+    assert holds("capacity", sack=0.91)
+    assert not holds("capacity", sack=0.9)
+    assert holds("dropping", sack=0.59)
+    assert not holds("dropping", sack=0.6)
+    assert holds("ears", satcp=0.53, cubic=0.5)
+    assert not holds("ears", satcp=0.525, cubic=0.5)
+    for satcp, true in ((0.524, True), (0.525, False), (0.476, True), (0.474, False)):
+        assert holds("deaf", satcp=satcp, cubic=0.5) == true
+    for name, transport in (("bbr-short", "linux-bbr"), ("cubic", "linux-cubic"), ("sack", "sack")):
+        others = dict.fromkeys(CANDIDATES, 1.0)
+        assert holds(name, **{**others, transport: 0.96})
+        assert not holds(name, **{**others, transport: 0.94})
+    (ears,) = [rule for rule in rules.RULES if rule.name == "ears"]
+    near = at(silence="drop", period_rtt=10.0)
+    assert ears.asks(near, {"satcp": 0.5, "cubic": 0.5})
+    assert not ears.asks(near, {"satcp": math.nan, "cubic": 0.5})
+    assert not ears.asks(near, {"cubic": 0.5})
+    assert not ears.asks(at(silence="hold", period_rtt=10.0), {"satcp": 0.5, "cubic": 0.5})
+
+
+def test_coordinates_are_shares_of_axes_with_their_weights() -> None:
+    """Half of an axis of the queue is 2 * 0.5; twice as many flows are 0.2 farther."""
+    middle = {axis.name: axis.at(0.5) for axis in AXES}
+    here = lookup._coordinates(at(**{**middle, "flows": 4}))
+    assert here == pytest.approx((0.6, 0.6, 0.4, 0.75, 1.0, 0.6, 0.15, 0.4))
+    out = lookup._coordinates(at(**{**middle, "queue_bdp": 99.0, "bdp": 0.1, "flows": 1}))
+    assert (out[4], out[3], out[7]) == pytest.approx((2.0, 0.0, 0.0)), "no farther than the end of the axis"
+
+
+def surveyed(*places: SurveyPoint, **efficiency: tuple[float, ...]) -> lookup.Survey:
+    return lookup.Survey(places, efficiency, {})
+
+
+def test_a_guess_by_hand() -> None:
+    """Two points: here, and one of another law, 0.1 away. Their weights are 1 and exp(-2)."""
+    other = 1 / (1 + math.exp(2))
+    two = (at(), at(law="pu"))
+    found = lookup.guess_at(at(), surveyed(*two, sack=(0.8, 0.4), bbr=(0.6, 0.5)))
+    assert (found.winner, found.points, found.distance) == ("sack", 2, 0.0)
+    assert found.expected == pytest.approx(
+        {"sack": 0.8 * (1 - other) + 0.4 * other, "bbr": 0.6 * (1 - other) + 0.5 * other}
+    )
+    # At the other point it is at four fifths of the best.
+    assert found.sureness == pytest.approx(1 - other)
+    # Within 5 % it is as good; 0.95 * 0.8 is 0.76.
+    assert lookup.guess_at(at(), surveyed(*two, sack=(0.8, 0.77), bbr=(0.6, 0.8))).sureness > 0.999
+    assert lookup.guess_at(at(), surveyed(*two, sack=(0.8, 0.75), bbr=(0.6, 0.8))).sureness < 0.9
+    # Another kind of silence says nothing.
+    mixed = surveyed(at(silence="drop"), *two, sack=(0.1, 0.8, 0.4), bbr=(0.9, 0.6, 0.5))
+    assert lookup.guess_at(at(), mixed).winner == "sack"
+    assert lookup.guess_at(at(silence="drop"), mixed).winner == "bbr"
+    # As often as good: the mean ratio decides. Here bbr is 1 and 0.9, sack 0.2 and 1.
+    even = surveyed(at(), at(), sack=(0.2, 1.0), bbr=(1.0, 0.9))
+    assert lookup.guess_at(at(), even).winner == "bbr"
+    # The share counts more than the mean: 1 and 0.94 of the best, of which one is as good.
+    often = surveyed(at(), at(), at(), sack=(0.7, 1.0, 1.0), bbr=(1.0, 0.94, 0.94))
+    assert lookup.guess_at(at(), often).winner == "sack"
+
+
+def test_an_answer_rests_on_the_nearest_points() -> None:
+    """32 of them; of a transport at few points 24."""
+    places = tuple(at(rtt_s=AXES[2].at(n / 99)) for n in range(100))
+    good = tuple(1.0 if n < 32 else 0.1 for n in range(100))
+    here = at(rtt_s=AXES[2].at(0.0))
+    found = lookup.guess_at(here, lookup.Survey(places, {"sack": good, "bbr": (0.5,) * 100}, {}))
+    assert (found.winner, found.sureness, found.points) == ("sack", pytest.approx(1.0), 32)
+    fewer = tuple(1.0 if n < 31 else 0.1 for n in range(100))
+    assert lookup.guess_at(here, lookup.Survey(places, {"sack": fewer, "bbr": (0.5,) * 100}, {})).sureness < 1
+    # At every third point, of which the nearest 24 count: up to the 70th.
+    few = tuple(math.nan if n % 3 else 0.8 if n < 70 else 9.0 for n in range(100))
+    found = lookup.guess_at(here, lookup.Survey(places, {"sack": (0.5,) * 100, "quic": few}, {}))
+    assert (found.winner, found.expected["quic"]) == ("quic", pytest.approx(0.8))
+    # At most twice as good, at least half: a point where nearly nothing is delivered says no more.
+    for quic, ratio in ((5.0, 2.0), (0.01, 0.5), (0.6, 1.2)):
+        rare = tuple(math.nan if n % 3 else quic for n in range(100))
+        found = lookup.guess_at(here, lookup.Survey(places, {"sack": (0.5,) * 100, "quic": rare}, {}))
+        assert found.expected["quic"] == pytest.approx(0.5 * ratio)
+
+
+def test_a_guess_is_told_in_sentences() -> None:
+    found = lookup.Guess("sack", 0.75, {"bbr": 0.6, "sack": 0.8, "vegas": 0.7}, 0.0, ("a: b", "c: d"), 32)
+    assert found.text == (
+        "Probably sack: 80 % of the capacity, vegas 70 %. At 75 % of the 32 nearest points of the atlas sack "
+        "is within 5 % of the best. Unlike the atlas: a: b; c: d. A full race: cogtcp advise without --quick."
+    )
+    assert "Unlike" not in lookup.Guess("sack", 0.75, {"sack": 0.8}, 0.0, (), 32).text
+
+
+def test_a_point_is_folded_back_onto_what_a_run_can_carry() -> None:
+    """The same share on all axes but two: a period of at most a minute, 60,000 packets and five silences."""
+    steps = _step(len(AXES) + 3)
+    for index in (0, 17, 400):
+        place, shares = point(index), [(0.5 + (index + 1) * step) % 1 for step in steps]
+        period = AXES[1].at(shares[1])
+        most = min(60 / place.rtt_s, 60_000 / place.bdp)
+        assert place.period_rtt == pytest.approx(max(min(period, most), 5.0))
+        assert place.silence_rtt == pytest.approx(min(AXES[0].at(shares[0]), place.period_rtt / 2))
+        assert (place.law, place.silence, place.flows) == (
+            LAWS[int(3 * shares[7])], SILENCES[int(2 * shares[8])], FLOWS[int(4 * shares[9])],
+        )  # fmt: skip
