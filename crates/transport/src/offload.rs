@@ -176,11 +176,12 @@ mod tests {
         };
         let middle = (35_000, false);
         assert!(near.waits(2000, middle));
+        assert!(Shortened { idle: micros(1000), ..near }.waits(2000, middle));
         assert!(Shortened { oldest: micros(70_000), ..near }.waits(2000, middle), "it is late");
         for (why, other) in [
             ("a full packet may go", Shortened { limit: 2000, ..near }),
             ("a third of the window is free", Shortened { limit: 1000, window: 3000, ..near }),
-            ("the last segment left 1 ms ago", Shortened { idle: micros(1000), ..near }),
+            ("the last segment left more than 1 ms ago", Shortened { idle: micros(1001), ..near }),
             ("the ACK is more than 1 ms away", Shortened { oldest: micros(58_999), ..near }),
             (
                 "it is more than half of a round trip away",

@@ -194,7 +194,7 @@ impl Jiffies {
 
 impl Epoch {
     fn new(c: u64, start: u64, cwnd: u64, w_max: u64) -> Self {
-        let k = root((C_SCALE << (3 * T_BITS)) / c * w_max.saturating_sub(cwnd));
+        let k = root(((C_SCALE << (3 * T_BITS)) / c).saturating_mul(w_max.saturating_sub(cwnd)));
         Self { start, k, origin: w_max.max(cwnd) }
     }
 
