@@ -3,6 +3,7 @@
 use crate::script::ScriptError;
 use cogtcp_scenario::{Protocol, Scenario, TcpSpec};
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// Settings of the end under test, as TOML. What stands under `tcp` is a scenario's section, and read as such.
 #[derive(Debug, Deserialize)]
@@ -54,7 +55,11 @@ pub(crate) fn flow_of(transport: &str, settings: &str, file: &str) -> Result<Tcp
         ScriptError::wrong(file, line, said.join("; "))
     })?;
     match flow.protocol {
-        Protocol::Tcp(tcp) => Ok(tcp),
+        Protocol::Tcp(mut tcp) => {
+            // The plane of the kernel has it so: scripts say what the RFCs say of a SYN.
+            Arc::make_mut(&mut tcp.sender).linear_syn_timeouts = 0;
+            Ok(tcp)
+        }
         Protocol::Other(..) => {
             let message = format!("the transport {} has no segments; name a preset of TCP", flow.transport);
             Err(ScriptError::wrong(file, 1, message))

@@ -69,6 +69,8 @@ fn every_setting_arrives() {
     );
     let flow = Scenario::parse(&text, "all").unwrap().resolve().unwrap().flows.remove(0);
     let sender = SenderConfig {
+        linear_syn_timeouts: 4,
+        challenge_interval: Duration::from_millis(500),
         initial_window: InitialWindow::Segments(2),
         initial_ssthresh: 10_000,
         segmentation_offload: true,
@@ -128,6 +130,7 @@ fn every_setting_arrives() {
         window_margin: true,
         manual_read: false,
         stays_open: false,
+        challenge_interval: Duration::from_millis(500),
         wheel: sender.timers.wheel(),
         handshake: Handshake {
             mss: 500,

@@ -2,9 +2,6 @@
 
 use cogtcp_units::{Duration, Time};
 
-/// `tcp_invalid_ratelimit`: one answer in this time.
-const INTERVAL: Duration = Duration::from_millis(500);
-
 /// Of one connection (`__tcp_oow_rate_limited`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Challenges {
@@ -12,9 +9,9 @@ pub(crate) struct Challenges {
 }
 
 impl Challenges {
-    /// Whether an answer may go now; then none may for a while.
-    pub(crate) fn allow(&mut self, now: Time) -> bool {
-        let allows = self.last.is_none_or(|last| now.saturating_since(last) >= INTERVAL);
+    /// Whether an answer may go now; then none may for `interval`.
+    pub(crate) fn allow(&mut self, now: Time, interval: Duration) -> bool {
+        let allows = self.last.is_none_or(|last| now.saturating_since(last) >= interval);
         if allows {
             self.last = Some(now);
         }
@@ -29,7 +26,8 @@ mod tests {
     #[test]
     fn one_in_half_a_second_is_answered() {
         let mut challenges = Challenges::default();
-        let ms = [0, 1, 499, 500, 999, 1000].map(|at| challenges.allow(Time::from_millis(at)));
+        let half = Duration::from_millis(500);
+        let ms = [0, 1, 499, 500, 999, 1000].map(|at| challenges.allow(Time::from_millis(at), half));
         assert_eq!(ms, [true, false, false, true, false, true]);
     }
 }

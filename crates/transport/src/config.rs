@@ -279,6 +279,10 @@ settings! {
         // RFC 7661's aim, Linux's rule: `tcp_cwnd_validate`.
         window_validation: bool = true;
     } and {
+        /// Under Linux's timeout rules: timeouts of a SYN that are equally long (`tcp_syn_linear_timeouts`, since 6.5).
+        linear_syn_timeouts: u32 = 4;
+        /// Likewise: segments that bring nothing are answered once in this time (`tcp_invalid_ratelimit`).
+        challenge_interval: Duration = Duration::from_millis(500);
         /// What it offers.
         handshake: Handshake = Handshake::default();
         /// How it finds and repairs losses.
@@ -317,6 +321,8 @@ settings! {
         handshake: Handshake = Handshake { timestamps: true, ..Handshake::default() };
         /// Whether the application reads only by `Receiver::read`; else it reads at once.
         manual_read: bool = false;
+        /// Of [`DelayedAck::Linux`]: segments that bring nothing are answered once in this time.
+        challenge_interval: Duration = Duration::from_millis(500);
         /// The host's timer wheel, for [`DelayedAck::Linux`].
         wheel: crate::Wheel = crate::Wheel::default();
         /// Whether the connection stays half-open at the end of the stream; else the application closes there.

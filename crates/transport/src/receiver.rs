@@ -102,8 +102,9 @@ struct LinuxAcks {
     /// The time that the next ACK bears; `Time::MAX`: its own.
     stamp: Time,
     challenges: Challenges,
-    /// ACKs that leave as they were before the latest segment.
+    /// ACKs that leave as they were before the latest segment. `control_due` tells of them, and this of itself then.
     earlier: VecDeque<Segment>,
+    is_control_due: bool,
 }
 
 impl Default for LinuxAcks {
@@ -121,6 +122,7 @@ impl Default for LinuxAcks {
             stamp: Time::MAX,
             challenges: Challenges::default(),
             earlier: VecDeque::new(),
+            is_control_due: false,
         }
     }
 }
@@ -167,8 +169,6 @@ pub struct Receiver {
     accurate: AccurateEcn,
     timestamps: bool,
     /// Custom option to send with the SYN-ACK, and the one the SYN brought.
-    /// A Linux receiver has an ACK to send as it was before the latest segment.
-    earlier_due: bool,
     syn_ack_option: Option<u32>,
     syn_option: Option<u32>,
 
@@ -240,7 +240,6 @@ impl Receiver {
             ecn: EcnMode::Off,
             accurate: AccurateEcn::default(),
             timestamps: false,
-            earlier_due: false,
             syn_ack_option: None,
             syn_option: None,
             ts_recent: 0,
@@ -366,7 +365,7 @@ impl Receiver {
     #[inline]
     pub fn poll_transmit_into(&mut self, now: Time, segment: &mut Segment) -> bool {
         // One test for both of what is rare.
-        if self.reset_due | self.control_due | self.earlier_due {
+        if self.reset_due | self.control_due {
             self.transmit_control(now, segment);
             return true;
         }
@@ -380,8 +379,10 @@ impl Receiver {
     /// The earlier ACK, reset, SYN-ACK or FIN that is due.
     #[cold]
     fn transmit_control(&mut self, now: Time, segment: &mut Segment) {
-        if let Some(earlier) = self.linux.as_mut().and_then(|linux| linux.earlier.pop_front()) {
-            self.earlier_due = self.linux.as_ref().is_some_and(|linux| !linux.earlier.is_empty());
+        if let Some(linux) = &mut self.linux
+            && let Some(earlier) = linux.earlier.pop_front()
+        {
+            self.control_due = !linux.earlier.is_empty() || std::mem::take(&mut linux.is_control_due);
             *segment = earlier;
             return;
         }
@@ -827,7 +828,8 @@ impl Receiver {
     }
 
     fn may_challenge(&mut self, now: Time) -> bool {
-        self.linux.as_mut().is_none_or(|linux| linux.challenges.allow(now))
+        let interval = self.config.challenge_interval;
+        self.linux.as_mut().is_none_or(|linux| linux.challenges.allow(now, interval))
     }
 
     /// The acknowledgement field (RFC 9293 section 3.10.7.4, fifth). False: the segment is to be dropped.
@@ -1033,7 +1035,7 @@ impl Receiver {
             self.acknowledge(now, &mut ack);
             if let Some(linux) = &mut self.linux {
                 linux.earlier.push_back(ack);
-                self.earlier_due = true;
+                linux.is_control_due |= std::mem::replace(&mut self.control_due, true) && linux.earlier.len() == 1;
             }
         }
         leaves

@@ -212,6 +212,9 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
     sender.restart_after_idle = settings.is_on("tcp_slow_start_after_idle");
     sender.recovery.rack = settings.is_on("tcp_recovery");
     sender.recovery.tlp = settings.is_on("tcp_early_retrans");
+    let interval = settings.get("tcp_invalid_ratelimit").and_then(|value| value.parse().ok());
+    let interval = interval.map_or(sender.challenge_interval, Duration::from_millis);
+    sender.challenge_interval = interval;
     if let Some(dup_thresh) = settings.get("tcp_reordering").and_then(|value| value.parse().ok()) {
         sender.recovery.dup_thresh = dup_thresh;
     }
@@ -233,6 +236,7 @@ fn flow(settings: &Settings, steps: &[Step], file: &str) -> Result<(&'static str
     let receiver = Arc::make_mut(&mut flow.receiver);
     receiver.handshake.mss = mss;
     receiver.delayed_ack = DelayedAck::Linux;
+    receiver.challenge_interval = interval;
     receiver.window_tuning = true;
     // tcp_ecn = 2, Linux's default, agrees to ECN and does not offer it.
     receiver.handshake.ecn = classic(settings.is_on("tcp_ecn"));

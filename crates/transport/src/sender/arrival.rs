@@ -45,7 +45,8 @@ impl Sender {
 
     /// Answers a segment that brings nothing; under Linux's rules not too often.
     fn challenge(&mut self, now: Time) {
-        if !self.times_out_as_linux() || self.rare.get_or_insert_default().challenges.allow(now) {
+        let interval = self.config.challenge_interval;
+        if !self.times_out_as_linux() || self.rare.get_or_insert_default().challenges.allow(now, interval) {
             self.ack_pending = true;
         }
     }

@@ -8,9 +8,6 @@ use crate::scoreboard::{RETRANSMITTED_BY_TIMER, SACKED};
 use crate::{FRto, Recovery, TransportEvent};
 use cogtcp_units::{Rate, Time};
 
-/// `tcp_syn_linear_timeouts`, since Linux 6.5.
-const LINEAR_SYN_TIMEOUTS: u32 = 4;
-
 /// What the deadline is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Timer {
@@ -74,7 +71,7 @@ impl Sender {
             return;
         }
         // Linux's first timeouts of a SYN are equally long.
-        if !self.times_out_as_linux() || self.syn_count > LINEAR_SYN_TIMEOUTS {
+        if !self.times_out_as_linux() || self.syn_count > self.config.linear_syn_timeouts {
             self.rtt.back_off();
         }
         self.syn_pending = true;

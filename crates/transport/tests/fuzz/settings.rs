@@ -28,6 +28,8 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
     let mss = pick(random, &[100, 536, 1000, 1460, 1460, 9000]);
     let min_rto = millis(random, 1, 1_000);
     SenderConfig {
+        linear_syn_timeouts: random.below(5) as u32,
+        challenge_interval: millis(random, 0, 1_000),
         initial_window: pick(
             random,
             &[InitialWindow::Rfc6928, InitialWindow::Segments(1), InitialWindow::Segments(2)],
@@ -113,6 +115,7 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
         window_margin: coin(random),
         manual_read: coin(random),
         stays_open: false,
+        challenge_interval: millis(random, 0, 1_000),
         wheel: Wheel { tick: millis(random, 0, 10), phase: millis(random, 0, 5_000) },
         handshake: Handshake {
             mss: pick(random, &[200, 1000, 1460, 9000]),
