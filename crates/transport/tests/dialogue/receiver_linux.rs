@@ -173,8 +173,8 @@ fn what_was_put_off_leaves_before_a_third_block() {
     d.exchange("#27", "ack #19 sack #24-25 #22 #20");
     assert_eq!(d.end.poll_timeout(), Time::MAX);
     d.exchange("#28", "");
-    // The third block grows.
-    d.exchange("#26", "ack #19 sack #27-28 #24-25 #22 #20");
+    // The third block by recency grows.
+    d.exchange("#21", "ack #19 sack #27-28 #24-25 #22 #20");
 }
 
 /// `tcp_compressed_ack_kick` reads no clock: the ACK bears the time of the latest segment. The timer of an earlier
@@ -205,20 +205,24 @@ fn timers_send_what_was_put_off() {
     d.expect_at(140, "ack #19 sack #20-24 ts 140/100");
 }
 
-/// `tcp_event_data_recv`, `tcp_delack_timer_handler`: the delay is 40 ms, 20 + 30 after a pause of 30 ms, twice as long
-/// after it ran out, and at most the handshake's 100 ms.
+/// `tcp_event_data_recv`, `tcp_delack_timer_handler`: the delay is 40 ms, twice as long when it ran out, 40 + 70 after a
+/// pause of 70 ms, and at most the handshake's 100 ms. Pauses of 10 and 15 ms make 200, 120 and 80 of it.
 #[test]
 fn the_delay_follows_the_pace() {
     let mut d = after_quick_acks();
-    for (time, segment, due) in [(200, 19, 240), (230, 20, 230), (260, 21, 310), (400, 22, 500), (700, 23, 800)] {
+    for (time, segment, due) in [(200, 19, 240), (270, 20, 370), (380, 21, 480)] {
         d.at(time);
-        d.send(&format!("#{segment}"));
-        if due > time {
-            d.expect_at(due, &format!("ack #{}", segment + 1));
-        } else {
-            d.expect_after_timeout(&format!("ack #{}", segment + 1));
-        }
+        d.exchange(&format!("#{segment}"), "");
+        d.expect_at(due, &format!("ack #{}", segment + 1));
     }
+    d.at(490);
+    d.exchange("#22", "");
+    d.at(500);
+    d.exchange("#23", "");
+    d.expect_after_timeout("ack #24");
+    d.at(515);
+    d.exchange("#24", "");
+    d.expect_at(595, "ack #25");
 }
 
 /// `tcp_sequence`, `tcp_replace_ts_recent`: a duplicate that reaches the last ACK gives its timestamp, an older one not.

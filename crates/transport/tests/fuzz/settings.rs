@@ -27,9 +27,11 @@ fn initial_sequence(random: &mut RandomStream) -> SeqNumber {
 pub fn sender(random: &mut RandomStream) -> SenderConfig {
     let mss = pick(random, &[100, 536, 1000, 1460, 1460, 9000]);
     let min_rto = millis(random, 1, 1_000);
+    // Later settings leave what was drawn before as it was.
+    let mut more = random.clone();
     SenderConfig {
-        linear_syn_timeouts: random.below(5) as u32,
-        challenge_interval: millis(random, 0, 1_000),
+        linear_syn_timeouts: more.below(5) as u32,
+        challenge_interval: millis(&mut more, 0, 1_000),
         initial_window: pick(
             random,
             &[InitialWindow::Rfc6928, InitialWindow::Segments(1), InitialWindow::Segments(2)],
@@ -94,6 +96,7 @@ fn ecn(random: &mut RandomStream) -> EcnMode {
 }
 
 pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
+    let mut more = random.clone();
     ReceiverConfig {
         delayed_ack: match random.below(6) {
             0 | 1 => DelayedAck::Off,
@@ -115,8 +118,8 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
         window_margin: coin(random),
         manual_read: coin(random),
         stays_open: false,
-        challenge_interval: millis(random, 0, 1_000),
-        wheel: Wheel { tick: millis(random, 0, 10), phase: millis(random, 0, 5_000) },
+        challenge_interval: millis(&mut more, 0, 1_000),
+        wheel: Wheel { tick: millis(&mut more, 0, 10), phase: millis(&mut more, 0, 5_000) },
         handshake: Handshake {
             mss: pick(random, &[200, 1000, 1460, 9000]),
             initial_sequence: initial_sequence(random),
