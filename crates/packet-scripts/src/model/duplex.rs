@@ -521,6 +521,11 @@ impl Duplex {
         let due = self.receiver.poll_timeout();
         if due != Time::MAX {
             self.receiver.handle_timeout(due);
+            // The delay may have a tick of the wheel to wait for.
+            let tick = self.receiver.poll_timeout();
+            if tick <= due + self.receiver.config().wheel.tick * 2 {
+                self.receiver.handle_timeout(tick);
+            }
         }
     }
 

@@ -200,7 +200,8 @@ impl Epoch {
 
     /// W_cubic after `t` (1/1024 s), in whole segments.
     fn target(&self, c: u64, t: u64) -> u64 {
-        let offset = u128::from(t.abs_diff(self.k));
+        // Some months more make no difference.
+        let offset = u128::from(t.abs_diff(self.k).min(1 << 34));
         let delta = (u128::from(c) * offset * offset * offset) / (u128::from(C_SCALE) << (3 * T_BITS));
         let delta = u64::try_from(delta).unwrap_or(u64::MAX);
         if t < self.k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) }
