@@ -474,7 +474,7 @@ fn a_measurement_becomes_a_model() {
     // Band 1: ON 1 s and 2 s, OFF 3 s between them. Band 2: ON 1 s and 1 s, OFF 1 s.
     let csv = "time,band,busy\n0,900,0\n1,900,1\n2,900,0\n5,900,1\n7,900,0\n\
                0,901,0\n4,901,1\n5,901,0\n6,901,1\n7,901,0\n9,900,0\n";
-    let file = folder("trace", &[("cr.toml", &text), ("busy.csv", csv)]);
+    let file = folder("trace-of-users", &[("cr.toml", &text), ("busy.csv", csv)]);
     let experiment = Scenario::read(&file).unwrap().resolve().unwrap();
     let UsersSpec::Generated(users) = &experiment.spectrum.as_ref().unwrap().users else { panic!("drawn") };
     let means: Vec<_> =

@@ -289,7 +289,13 @@ mod tests {
             let mut delivered = Sent::at(Time::from_nanos(1_000_100));
             delivered.set(0);
             rack.on_delivered(Time::from_nanos(91_000_000), &delivered, 1000, ms(100), None);
-            rack.on_delivered(Time::from_nanos(91_000_000), &Sent::at(Time::from_nanos(5_000_000)), 9000, ms(100), None);
+            rack.on_delivered(
+                Time::from_nanos(91_000_000),
+                &Sent::at(Time::from_nanos(5_000_000)),
+                9000,
+                ms(100),
+                None,
+            );
             rack.rtt = ms(90);
             rack.due(Time::from_nanos(at), 2000, ms(0))
         };

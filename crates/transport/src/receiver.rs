@@ -1022,7 +1022,8 @@ impl Receiver {
     /// Linux: an ACK that was put off leaves as it is before `data`, behind a gap, changes it ([`SackCompression`]).
     /// None is due for `data` then (`tcp_sack_compress_send_ack`). Returns whether it leaves.
     fn send_put_off(&mut self, now: Time, data: Range<u64>) -> bool {
-        let Some(linux) = self.linux.as_deref().filter(|linux| linux.compression.leaves_before(usize::MAX)) else {
+        let Some(linux) = self.linux.as_deref().filter(|linux| linux.compression.leaves_before(usize::MAX))
+        else {
             return false;
         };
         let mut blocks: [Range<u64>; Segment::MAX_SACK] = Default::default();
@@ -1035,7 +1036,8 @@ impl Receiver {
             self.acknowledge(now, &mut ack);
             if let Some(linux) = &mut self.linux {
                 linux.earlier.push_back(ack);
-                linux.is_control_due |= std::mem::replace(&mut self.control_due, true) && linux.earlier.len() == 1;
+                linux.is_control_due |=
+                    std::mem::replace(&mut self.control_due, true) && linux.earlier.len() == 1;
             }
         }
         leaves

@@ -73,11 +73,8 @@ impl RttEstimator {
                 // SRTT has eighths of a microsecond, which a sample is not compared with (`tcp_rtt_estimator`).
                 let known = micros(self.srtt);
                 self.linux.sample(rtt, known, least, una, nxt);
-                self.srtt = if rtt < known {
-                    self.srtt - (known - rtt) / 8
-                } else {
-                    self.srtt + (rtt - known) / 8
-                };
+                self.srtt =
+                    if rtt < known { self.srtt - (known - rtt) / 8 } else { self.srtt + (rtt - known) / 8 };
             } else {
                 (self.srtt, self.sampled) = (rtt, true);
                 self.linux = LinuxVariation::first(rtt, least, nxt);

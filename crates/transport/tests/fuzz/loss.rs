@@ -17,7 +17,6 @@ pub struct Window {
     cwnd: u64,
     ssthresh: u64,
     undone: u64,
-    responds: bool,
 }
 
 /// Whether a response to a loss or to a mark is under way.
@@ -51,7 +50,7 @@ impl Window {
         let (tcp, stats) = (sender.state(), sender.stats());
         let undone = stats.undone_timeouts + stats.undone_recoveries;
         let restored = if tcp.ca_state == CaState::Recovery { tcp.ssthresh } else { 0 };
-        Self { cwnd: tcp.cwnd.max(restored), ssthresh: tcp.ssthresh, undone, responds: responds(tcp) }
+        Self { cwnd: tcp.cwnd.max(restored), ssthresh: tcp.ssthresh, undone }
     }
 
     /// Takes the sender's events since this window and compares.
@@ -66,8 +65,8 @@ impl Window {
         }
         let tcp = sender.state();
         let name = sender.control().name();
-        // An ACK may end one response, let cwnd grow, and begin the next from there.
-        let from = if self.responds && responds(tcp) { self.cwnd.max(tcp.prior_cwnd) } else { self.cwnd };
+        // An ACK may end one response, let cwnd grow, and begin the next from there: it bears a mark too.
+        let from = if responds(tcp) { self.cwnd.max(tcp.prior_cwnd) } else { self.cwnd };
         if !sender.control().owns_cwnd() {
             assert!(tcp.cwnd <= from, "{name}: a loss raises cwnd from {from} to {}", tcp.cwnd);
         }
