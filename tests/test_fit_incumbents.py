@@ -72,7 +72,7 @@ def test_incumbents_are_found_and_the_better_tcp_stays_better(tmp_path: Path, si
     checked = cogtcp.fit(file, name="cbrs")
     assert not checked.doubt
     advice = cogtcp.advise(
-        checked.scenario, transports=["linux-cubic", "linux-bbr"], uncertain=checked.ranges, budget="40 runs"
+        checked.scenario, transports=["linux-cubic", "linux-bbr"], uncertain=checked.ranges, budget="80 runs"
     )
     assert advice.winner is not None
     assert advice.winner.transport == "linux-cubic"

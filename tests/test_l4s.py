@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -169,9 +170,12 @@ def test_the_share_of_prague_follows_the_coupling(rtt_ms: int, window: float) ->
     out that a reduction waits for a mark, and a mark within 25 ms of one for the round trip after. p' is not
     constant: CUBIC is dropped from while it is high, so Prague has some more. With k = 1 it would have twice.
     """
-    prague, cubic = cogtcp.run(dumbbell(120, rtt_ms, 60, ["prague", "linux-cubic"]), 1).rows("flows")
+    scenario = dumbbell(120, rtt_ms, 60, ["prague", "linux-cubic"])
+    # At 60 ms a minute has few drops: single seeds have 0.8 to 1.2 of it.
+    flows = [cogtcp.run(scenario, seed).rows("flows") for seed in (1, 2, 3)]
+    share = statistics.fmean(prague["goodput_bps"] / cubic["goodput_bps"] for prague, cubic in flows)
     by_hand = window / 2 / 1.22 * (rtt_ms + 15) / rtt_ms
-    assert 0.9 < prague["goodput_bps"] / cubic["goodput_bps"] / by_hand < 1.7
+    assert 0.9 < share / by_hand < 1.7
 
 
 def test_two_flows_of_prague_share() -> None:

@@ -42,7 +42,7 @@ pub(super) struct QuickAck {
     left: u32,
     /// On the host's clock.
     last_data: Option<Time>,
-    /// `icsk_ack.ato`.
+    /// Linux's ATO.
     delay: Duration,
     rtt: Duration,
     rto: Duration,

@@ -30,7 +30,7 @@ use cogtcp_units::{Duration, Time};
 
 /// Parts of one that beta is a multiple of.
 const BETA_SCALE: u64 = 1024;
-/// Parts of one that C is a multiple of (`cube_rtt_scale`).
+/// Parts of one that C is a multiple of.
 const C_SCALE: u64 = 1024;
 /// Parts of a second in which an epoch counts (`BICTCP_HZ`), as a power of two.
 const T_BITS: u32 = 10;
