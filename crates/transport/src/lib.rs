@@ -20,6 +20,7 @@ mod event;
 mod external;
 mod frto;
 mod host_profile;
+mod micros;
 mod offload;
 mod pacing;
 mod preset;

@@ -2,6 +2,7 @@
 //! where the tail loss probe stands. The sender's side, which has scoreboard and timers, is in
 //! `sender/rack.rs`.
 
+use crate::micros;
 use crate::scoreboard::{EVER_RETRANSMITTED, Sent};
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -112,7 +113,7 @@ impl Rack {
     /// A time as it is compared: Linux's clock of TCP counts microseconds (`tcp_skb_timestamp_us`).
     #[inline]
     fn stamp(&self, at: Time) -> Time {
-        if self.last_in_order { Time::from_nanos(at.as_nanos() / 1000 * 1000) } else { at }
+        if self.last_in_order { micros::clock(at) } else { at }
     }
 
     /// Enters all segments that an ACK delivers: how far the lowest segment delivered out of order lay below

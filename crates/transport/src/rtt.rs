@@ -1,6 +1,6 @@
 //! The retransmission timeout (RFC 6298).
 
-use crate::{TimeoutRules, Timers};
+use crate::{TimeoutRules, Timers, micros};
 use cogtcp_units::Duration;
 
 /// SRTT, RTTVAR and the timeout with its backoff.
@@ -36,17 +36,17 @@ impl LinuxVariation {
     /// A sample, SRTT as it was before it.
     fn sample(&mut self, rtt: Duration, srtt: Duration, least: Duration, una: u64, nxt: u64) {
         let deviation = rtt.abs_diff(srtt);
-        let quarter = micros(self.mean / 4);
+        let quarter = micros::whole(self.mean / 4);
         self.mean = if deviation < quarter {
             self.mean - (quarter - deviation)
         } else {
             // What comes sooner than expected says little of what comes late.
-            self.mean + micros((deviation - quarter) / if rtt < srtt { 8 } else { 1 })
+            self.mean + micros::whole((deviation - quarter) / if rtt < srtt { 8 } else { 1 })
         };
         self.greatest = self.greatest.max(self.mean);
         self.held = self.held.max(self.greatest);
         if una > self.round_end {
-            self.held -= micros(self.held.saturating_sub(self.greatest) / 4);
+            self.held -= micros::whole(self.held.saturating_sub(self.greatest) / 4);
             (self.round_end, self.greatest) = (nxt, least);
         }
     }
@@ -68,10 +68,10 @@ impl RttEstimator {
     /// timeout falls back from any backoff.
     pub(crate) fn sample(&mut self, rtt: Duration, timers: &Timers, una: u64, nxt: u64) {
         if timers.timeout_rules == TimeoutRules::Linux {
-            let (rtt, least) = (micros(rtt).max(Duration::from_micros(1)), timers.min_rto);
+            let (rtt, least) = (micros::whole(rtt).max(Duration::from_micros(1)), timers.min_rto);
             if self.sampled {
                 // SRTT has eighths of a microsecond, which a sample is not compared with (`tcp_rtt_estimator`).
-                let known = micros(self.srtt);
+                let known = micros::whole(self.srtt);
                 self.linux.sample(rtt, known, least, una, nxt);
                 self.srtt =
                     if rtt < known { self.srtt - (known - rtt) / 8 } else { self.srtt + (rtt - known) / 8 };
@@ -80,7 +80,7 @@ impl RttEstimator {
                 self.linux = LinuxVariation::first(rtt, least, nxt);
             }
             self.rttvar = self.linux.mean / 4;
-            let rto = micros(self.srtt) + self.linux.held;
+            let rto = micros::whole(self.srtt) + self.linux.held;
             // `icsk_rto` has whole ticks.
             let rto = if timers.timer_tick.is_zero() { rto } else { whole_ticks(rto, timers.timer_tick) };
             self.base = rto.min(longest(timers));
@@ -142,11 +142,6 @@ impl RttEstimator {
     pub(crate) const fn rttvar(&self) -> Duration {
         self.rttvar
     }
-}
-
-/// A span in whole microseconds, in which Linux counts.
-fn micros(span: Duration) -> Duration {
-    Duration::from_micros(span.as_nanos() / 1000)
 }
 
 /// G.

@@ -4,7 +4,7 @@ use super::{Sender, handshake::Connection, timers::Timer, timestamp_ticks};
 use crate::congestion::{AckSample, CaState};
 use crate::frto::{Frto, FrtoAck};
 use crate::scoreboard::{EVER_RETRANSMITTED, SACKED, Sent};
-use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent};
+use crate::{Flags, Recovery, RttSampling, Segment, TransportEvent, micros};
 use cogtcp_units::{Duration, Time};
 
 /// What the segments that an ACK newly covers tell of the round-trip time.
@@ -491,7 +491,7 @@ impl Sender {
     #[inline]
     pub(super) fn elapsed(&self, now: Time, at: Time) -> Duration {
         if self.times_out_as_linux() {
-            Duration::from_micros(now.as_nanos() / 1000 - at.as_nanos() / 1000)
+            micros::clock(now).saturating_since(micros::clock(at))
         } else {
             now.saturating_since(at)
         }

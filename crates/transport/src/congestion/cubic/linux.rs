@@ -26,6 +26,7 @@
 
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
 use super::NAME;
+use crate::micros;
 use cogtcp_units::{Duration, Time};
 
 /// Parts of one that beta is a multiple of.
@@ -279,7 +280,7 @@ impl CongestionControl for LinuxCubic {
 
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
         // Linux's clock of TCP counts microseconds.
-        let Some(rtt) = ack.rtt.map(|rtt| micros(rtt).max(Duration::from_micros(1))) else { return };
+        let Some(rtt) = ack.rtt.map(|rtt| micros::whole(rtt).max(Duration::from_micros(1))) else { return };
         // RTTs of an epoch's first second belong to the recovery.
         let clock = Jiffies::of_host(tcp);
         if self.epoch.is_some_and(|epoch| clock.at(now).saturating_sub(epoch.start) < clock.second()) {
@@ -334,14 +335,6 @@ impl CongestionControl for LinuxCubic {
     }
 }
 
-fn whole_micros(time: Time) -> Time {
-    Time::from_nanos(time.as_nanos() / 1000 * 1000)
-}
-
-fn micros(span: Duration) -> Duration {
-    Duration::from_micros(span.as_nanos() / 1000)
-}
-
 /// HyStart: the end of slow start by the length of a train of ACKs, or by a rise of the RTT.
 #[derive(Clone, Copy, Debug, Default)]
 struct HyStart {
@@ -359,13 +352,13 @@ struct HyStart {
 impl HyStart {
     fn begin_round(&mut self, now: Time, tcp: &TcpState) {
         let is_over = self.is_over;
-        let now = whole_micros(now);
+        let now = micros::clock(now);
         *self = Self { is_over, round_start: now, last_ack: now, round_end: tcp.snd_nxt, ..Self::default() };
     }
 
     /// True when slow start is over.
     fn on_ack(&mut self, now: Time, tcp: &TcpState, rtt: Duration, least_rtt: Duration) -> bool {
-        let now = whole_micros(now);
+        let now = micros::clock(now);
         if self.is_over {
             return false;
         }
@@ -377,7 +370,7 @@ impl HyStart {
         }
         if now.saturating_since(self.last_ack) <= TRAIN_GAP {
             self.last_ack = now;
-            let half = micros((least_rtt + OFFLOAD_DELAY) / 2);
+            let half = micros::whole((least_rtt + OFFLOAD_DELAY) / 2);
             self.is_over |= now.saturating_since(self.round_start) > half;
         }
         let round_rtt = self.round_rtt.map_or(rtt, |known| known.min(rtt));
@@ -385,7 +378,7 @@ impl HyStart {
         if self.samples < SAMPLES {
             self.samples += 1;
         } else {
-            self.is_over |= round_rtt > least_rtt + micros(least_rtt / 8).clamp(LEAST_RISE, MOST_RISE);
+            self.is_over |= round_rtt > least_rtt + micros::whole(least_rtt / 8).clamp(LEAST_RISE, MOST_RISE);
         }
         self.is_over
     }

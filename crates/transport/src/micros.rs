@@ -1,0 +1,15 @@
+//! Linux's clock of TCP counts whole microseconds.
+
+use cogtcp_units::{Duration, Time};
+
+/// A span in whole microseconds, rounded down.
+#[inline]
+pub(crate) const fn whole(span: Duration) -> Duration {
+    Duration::from_micros(span.as_nanos() / 1000)
+}
+
+/// What that clock reads at `time`.
+#[inline]
+pub(crate) const fn clock(time: Time) -> Time {
+    Time::from_nanos(time.as_nanos() / 1000 * 1000)
+}
