@@ -91,8 +91,8 @@ struct LinuxAcks {
     is_ack_due_when_read: bool,
     /// Less than half of the room for data is left: working out a window ends quick ACKs.
     is_short: bool,
-    /// When the delayed ACK was put on the host's wheel, whose next tick fires it; `Time::MAX`: its time is exact.
-    delayed_at: Time,
+    /// The delayed ACK waits for `timer`, whose tick is not worked out yet; else its time is exact.
+    is_on_wheel: bool,
     /// When the timer of delayed ACKs was last set and due. It is not stopped by an ACK that leaves before, and sends then
     /// what compression has put off (`tcp_delack_timer_handler`).
     timer: (Time, Time),
@@ -102,9 +102,8 @@ struct LinuxAcks {
     /// The time that the next ACK bears; `Time::MAX`: its own.
     stamp: Time,
     challenges: Challenges,
-    /// ACKs that leave as they were before the latest segment. `control_due` tells of them, and this of itself then.
+    /// ACKs as they were before the latest segment. They leave first, and set `control_due`.
     earlier: VecDeque<Segment>,
-    is_control_due: bool,
 }
 
 impl Default for LinuxAcks {
@@ -116,13 +115,12 @@ impl Default for LinuxAcks {
             reads_at: Time::MAX,
             is_ack_due_when_read: false,
             is_short: false,
-            delayed_at: Time::MAX,
+            is_on_wheel: false,
             timer: (Time::ZERO, Time::ZERO),
             is_clock_read: false,
             stamp: Time::MAX,
             challenges: Challenges::default(),
             earlier: VecDeque::new(),
-            is_control_due: false,
         }
     }
 }
@@ -382,7 +380,7 @@ impl Receiver {
         if let Some(linux) = &mut self.linux
             && let Some(earlier) = linux.earlier.pop_front()
         {
-            self.control_due = !linux.earlier.is_empty() || std::mem::take(&mut linux.is_control_due);
+            self.control_due = !linux.earlier.is_empty();
             *segment = earlier;
             return;
         }
@@ -421,11 +419,11 @@ impl Receiver {
     /// Whether the delayed ACK, which is due, waits for a tick of the host's wheel. Only then is the tick worked out.
     fn waits_for_tick(&mut self, now: Time) -> bool {
         let Some(linux) = &mut self.linux else { return false };
-        let set_at = std::mem::replace(&mut linux.delayed_at, Time::MAX);
-        if set_at == Time::MAX {
+        if !std::mem::take(&mut linux.is_on_wheel) {
             return false;
         }
-        self.delayed_until = self.config.wheel.fires(set_at, self.delayed_until);
+        let (set_at, due) = linux.timer;
+        self.delayed_until = self.config.wheel.fires(set_at, due);
         now < self.delayed_until
     }
 
@@ -1014,7 +1012,7 @@ impl Receiver {
         let until = if linux.is_clock_read { left_over } else { until };
         if until < self.delayed_until {
             self.delayed_until = until;
-            linux.delayed_at = Time::MAX;
+            linux.is_on_wheel = false;
         }
         true
     }
@@ -1035,9 +1033,12 @@ impl Receiver {
             let mut ack = Segment::default();
             self.acknowledge(now, &mut ack);
             if let Some(linux) = &mut self.linux {
+                debug_assert!(
+                    !self.control_due || !linux.earlier.is_empty(),
+                    "behind a gap no SYN-ACK or FIN is due"
+                );
                 linux.earlier.push_back(ack);
-                linux.is_control_due |=
-                    std::mem::replace(&mut self.control_due, true) && linux.earlier.len() == 1;
+                self.control_due = true;
             }
         }
         leaves
@@ -1097,7 +1098,7 @@ impl Receiver {
         if now + delay < self.delayed_until {
             self.delayed_until = now + delay;
             if let Some(linux) = &mut self.linux {
-                linux.delayed_at = now;
+                linux.is_on_wheel = true;
                 linux.timer = (now, now + delay);
             }
         }

@@ -14,6 +14,7 @@
 //! What was put off leaves before a third SACK block begins or grows (`TCP_SACK_BLOCKS_EXPECTED`): an ACK has room for
 //! few.
 
+use crate::micros;
 use cogtcp_units::{Duration, Time};
 
 /// `TCP_FASTRETRANS_THRESH`.
@@ -63,8 +64,7 @@ impl SackCompression {
             None => self.rtt,
         };
         // In whole microseconds, as Linux measures it.
-        let part = Duration::from_nanos(rtt.as_nanos() / 1000 * (1000 / 20));
-        Some(now + part.min(LONGEST) + SLACK)
+        Some(now + (micros::whole(rtt) / 20).min(LONGEST) + SLACK)
     }
 
     /// Whether an ACK was put off.

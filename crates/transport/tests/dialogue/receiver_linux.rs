@@ -4,21 +4,30 @@ use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 use cogtcp_units::{Duration, Time};
 
-/// After a handshake of 100 ms and the 16 segments that are acknowledged one by one.
+/// Two segments later, which are acknowledged together.
 #[track_caller]
 fn after_quick_acks() -> ReceiverDialogue {
-    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, ..receiver_config() };
-    let mut d = ReceiverDialogue::listening(config);
-    d.exchange("S @0 mss 1000 sackOK ws 0", "S. ack 1");
-    d.at(100);
-    d.exchange("@1 ack 1", "");
-    for k in 1..=16 {
-        d.exchange(&format!("#{k}"), &format!("ack #{}", k + 1));
-    }
+    let mut d = at_the_end_of_quick_acks(Wheel::default(), "");
     d.exchange("#17", "");
     d.exchange("#18", "");
     d.expect_after_timeout("ack #19");
     d.at(101);
+    d
+}
+
+/// After a handshake of 100 ms and the 16 segments that are acknowledged one by one. `stamp`: with timestamps, those of
+/// the segments.
+#[track_caller]
+fn at_the_end_of_quick_acks(wheel: Wheel, stamp: &str) -> ReceiverDialogue {
+    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, wheel, ..receiver_config() };
+    let mut d = ReceiverDialogue::listening(config);
+    let offer = if stamp.is_empty() { "" } else { " ts 1/0" };
+    d.exchange(&format!("S @0 mss 1000 sackOK ws 0{offer}"), "S. ack 1");
+    d.at(100);
+    d.exchange(&format!("@1 ack 1{stamp}"), "");
+    for k in 1..=16 {
+        d.exchange(&format!("#{k}{stamp}"), &format!("ack #{}", k + 1));
+    }
     d
 }
 
@@ -59,15 +68,7 @@ fn a_pushed_segment_is_acknowledged_at_once() {
 #[test]
 fn the_wheel_fires_the_delayed_ack() {
     let due = |phase| {
-        let wheel = Wheel { tick: ms(4), phase: ms(phase) };
-        let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, wheel, ..receiver_config() };
-        let mut d = ReceiverDialogue::listening(config);
-        d.exchange("S @0 mss 1000 sackOK ws 0", "S. ack 1");
-        d.at(100);
-        d.exchange("@1 ack 1", "");
-        for k in 1..=16 {
-            d.exchange(&format!("#{k}"), &format!("ack #{}", k + 1));
-        }
+        let mut d = at_the_end_of_quick_acks(Wheel { tick: ms(4), phase: ms(phase) }, "");
         d.at(201);
         d.exchange("#17", "");
         d.expect_after_timeout("");
@@ -181,14 +182,7 @@ fn what_was_put_off_leaves_before_a_third_block() {
 /// delayed ACK, which left before, sends what is put off too (`tcp_delack_timer_handler`) and reads the clock.
 #[test]
 fn timers_send_what_was_put_off() {
-    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, ..receiver_config() };
-    let mut d = ReceiverDialogue::listening(config);
-    d.exchange("S @0 mss 1000 sackOK ws 0 ts 1/0", "S. ack 1");
-    d.at(100);
-    d.exchange("@1 ack 1 ts 100/0", "");
-    for k in 1..=16 {
-        d.exchange(&format!("#{k} ts 100/0"), &format!("ack #{}", k + 1));
-    }
+    let mut d = at_the_end_of_quick_acks(Wheel::default(), " ts 100/0");
     d.exchange("#17 ts 100/0", "");
     d.exchange("#18 ts 100/0", "");
     d.expect_after_timeout("ack #19");

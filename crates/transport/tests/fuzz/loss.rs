@@ -65,7 +65,7 @@ impl Window {
         }
         let tcp = sender.state();
         let name = sender.control().name();
-        // An ACK may end one response, let cwnd grow, and begin the next from there: it bears a mark too.
+        // An ACK that bears a mark may end one response, let cwnd grow, and begin the next response there.
         let from = if responds(tcp) { self.cwnd.max(tcp.prior_cwnd) } else { self.cwnd };
         if !sender.control().owns_cwnd() {
             assert!(tcp.cwnd <= from, "{name}: a loss raises cwnd from {from} to {}", tcp.cwnd);

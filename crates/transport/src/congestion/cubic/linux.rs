@@ -175,16 +175,16 @@ impl Jiffies {
     }
 
     fn at(self, time: Time) -> u64 {
-        time.as_nanos() / self.span(1).as_nanos()
+        time.as_nanos() / self.tick().as_nanos()
     }
 
     /// A span in whole jiffies, rounded up (`usecs_to_jiffies`).
     fn of(self, span: Duration) -> u64 {
-        span.as_nanos().div_ceil(self.span(1).as_nanos())
+        span.as_nanos().div_ceil(self.tick().as_nanos())
     }
 
-    fn span(self, jiffies: u64) -> Duration {
-        Duration::from_millis(self.0) * jiffies
+    fn tick(self) -> Duration {
+        Duration::from_millis(self.0)
     }
 
     /// HZ.
