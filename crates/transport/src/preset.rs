@@ -48,6 +48,26 @@ static PRESETS: LazyLock<Vec<Preset>> =
     LazyLock::new(|| ControlInfo::all().iter().flat_map(|control| control.presets).copied().collect());
 
 impl Preset {
+    /// Returns a preset of `control` on a host of the RFCs, with the control's defaults.
+    pub(crate) const fn new(name: &'static str, control: &'static str, recovery: Recovery) -> Self {
+        Self { name, summary: "", recovery, host: HostProfile::Rfc, control, settings: &[] }
+    }
+
+    /// Sets the summary.
+    pub(crate) const fn described(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
+    /// Sets the host.
+    pub(crate) const fn on(self, host: HostProfile) -> Self {
+        Self { host, ..self }
+    }
+
+    /// Sets parameters of the control.
+    pub(crate) const fn with(self, settings: &'static [(&'static str, PresetValue)]) -> Self {
+        Self { settings, ..self }
+    }
+
     /// Every preset, in the order of the documentation.
     pub fn all() -> &'static [Self] {
         &PRESETS
@@ -94,6 +114,7 @@ mod tests {
         for control in ControlInfo::all() {
             for preset in control.presets {
                 assert_eq!(preset.control, control.name, "{preset:?}");
+                assert!(!preset.summary.is_empty(), "{preset:?}");
             }
         }
         for preset in Preset::all() {
@@ -165,18 +186,11 @@ mod tests {
 
     #[test]
     fn a_users_parameter_overrides_the_presets() {
-        let preset = Preset {
-            name: "x",
-            summary: "",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: "y",
-            settings: &[
-                ("a", PresetValue::Number(1.0)),
-                ("b", PresetValue::Flag(true)),
-                ("c", PresetValue::Word("w")),
-            ],
-        };
+        let preset = Preset::new("x", "y", Recovery::Sack).with(&[
+            ("a", PresetValue::Number(1.0)),
+            ("b", PresetValue::Flag(true)),
+            ("c", PresetValue::Word("w")),
+        ]);
         let table = preset.parameters(&Parameters::new().with_number("a", 2.0).with_number("d", 3.0));
         assert_eq!(
             (table.number("a"), table.flag("b"), table.text("c"), table.number("d")),

@@ -54,58 +54,42 @@ pub const INFO: ControlInfo = ControlInfo {
         ),
     ],
     presets: &[
-        preset("tahoe", "fast retransmit, then slow start from one segment", Recovery::Tahoe),
-        preset("reno", "fast recovery, left at the first new ACK (RFC 5681)", Recovery::Reno),
-        preset("newreno", "fast recovery over partial ACKs (RFC 6582)", Recovery::NewReno),
-        preset("sack", "selective acknowledgements and the scoreboard of RFC 6675", Recovery::Sack),
-        Preset {
-            name: "linux-reno",
-            summary: "Reno as in today's Linux: PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
-            recovery: Recovery::Sack,
-            host: HostProfile::Linux,
-            control: NAME,
-            // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole
-            // segments. tcp_reno_ssthresh: half of cwnd.
-            settings: &[
+        Preset::new("tahoe", NAME, Recovery::Tahoe)
+            .described("fast retransmit, then slow start from one segment"),
+        Preset::new("reno", NAME, Recovery::Reno)
+            .described("fast recovery, left at the first new ACK (RFC 5681)"),
+        Preset::new("newreno", NAME, Recovery::NewReno)
+            .described("fast recovery over partial ACKs (RFC 6582)"),
+        Preset::new("sack", NAME, Recovery::Sack)
+            .described("selective acknowledgements and the scoreboard of RFC 6675"),
+        // tcp_reno_cong_avoid: slow start grows by all that an ACK acknowledges; windows are whole segments.
+        // tcp_reno_ssthresh: half of cwnd.
+        Preset::new("linux-reno", NAME, Recovery::Sack)
+            .described("Reno as in today's Linux: PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more")
+            .on(HostProfile::Linux)
+            .with(&[
                 ("abc_limit", PresetValue::Number(1000.0)),
                 ("whole_segments", PresetValue::Flag(true)),
                 ("reduce_cwnd", PresetValue::Flag(true)),
-            ],
-        },
-        Preset {
-            name: "ns2",
-            summary: "NewReno as ns-2.35 has it by default; for its other agents set `recovery`",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Ns2,
-            control: NAME,
-            settings: &[
+            ]),
+        Preset::new("ns2", NAME, Recovery::NewReno)
+            .described("NewReno as ns-2.35 has it by default; for its other agents set `recovery`")
+            .on(HostProfile::Ns2)
+            .with(&[
                 ("byte_counting", PresetValue::Flag(false)),
                 ("whole_segments", PresetValue::Flag(true)),
-            ],
-        },
-        Preset {
-            name: "ns3-2013",
-            summary: "NewReno as ns-3.18 (2013) has it by default: least RTO 0.2 s, segments of 536 bytes",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Ns3In2013,
-            control: NAME,
-            settings: &[("byte_counting", PresetValue::Flag(false))],
-        },
-        Preset {
-            name: "ns3-2015",
-            summary: "NewReno as ns-3.24 (2015) has it by default: least RTO 1 s, timestamps, segments of 536 bytes",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Ns3In2015,
-            control: NAME,
-            settings: &[("byte_counting", PresetValue::Flag(false))],
-        },
+            ]),
+        Preset::new("ns3-2013", NAME, Recovery::NewReno)
+            .described("NewReno as ns-3.18 (2013) has it by default: least RTO 0.2 s, segments of 536 bytes")
+            .on(HostProfile::Ns3In2013)
+            .with(&[("byte_counting", PresetValue::Flag(false))]),
+        Preset::new("ns3-2015", NAME, Recovery::NewReno)
+            .described("NewReno as ns-3.24 (2015) has it by default: least RTO 1 s, timestamps, segments of 536 bytes")
+            .on(HostProfile::Ns3In2015)
+            .with(&[("byte_counting", PresetValue::Flag(false))]),
     ],
     build: |parameters| Box::new(Aimd::new(parameters)),
 };
-
-const fn preset(name: &'static str, summary: &'static str, recovery: Recovery) -> Preset {
-    Preset { name, summary, recovery, host: HostProfile::Rfc, control: NAME, settings: &[] }
-}
 
 /// The state of one connection.
 #[derive(Clone, Debug)]

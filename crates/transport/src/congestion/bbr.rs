@@ -18,7 +18,7 @@ mod probe_rtt;
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, Recovery};
+use crate::{Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 use model::Model;
 use probe_bw::Cycle;
@@ -59,14 +59,7 @@ pub const INFO: ControlInfo = ControlInfo {
             [5.0, 0.1, 3600.0],
         ),
     ],
-    presets: &[Preset {
-        name: "bbr",
-        summary: "BBR version 3 with SACK recovery",
-        recovery: Recovery::Sack,
-        host: HostProfile::Rfc,
-        control: "bbr",
-        settings: &[],
-    }],
+    presets: &[Preset::new("bbr", "bbr", Recovery::Sack).described("BBR version 3 with SACK recovery")],
     build: |parameters| Box::new(Bbr::new(parameters)),
 };
 

@@ -54,22 +54,11 @@ pub const INFO: ControlInfo = ControlInfo {
         ),
     ],
     presets: &[
-        Preset {
-            name: "bbr1",
-            summary: "version 1, as Linux has it, with SACK recovery",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: "bbr1",
-            settings: &[],
-        },
-        Preset {
-            name: "linux-bbr",
-            summary: "version 1 as in today's Linux: RACK-TLP, F-RTO, timestamps",
-            recovery: Recovery::Sack,
-            host: HostProfile::Linux,
-            control: "bbr1",
-            settings: &[],
-        },
+        Preset::new("bbr1", "bbr1", Recovery::Sack)
+            .described("version 1, as Linux has it, with SACK recovery"),
+        Preset::new("linux-bbr", "bbr1", Recovery::Sack)
+            .described("version 1 as in today's Linux: RACK-TLP, F-RTO, timestamps")
+            .on(HostProfile::Linux),
     ],
     build: |parameters| Box::new(Bbr1::new(parameters)),
 };
@@ -91,8 +80,9 @@ const FULL_ROUNDS: u32 = 3;
 const EXTRA_ACKED_ROUNDS: u32 = 5;
 const EXTRA_ACKED_LONGEST: f64 = 0.1;
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Mode {
+    #[default]
     Startup,
     Drain,
     ProbeBw,

@@ -59,7 +59,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, PacketInfo, ParameterSpec,
     Parameters, TcpState,
 };
-use crate::{FlowCount, HostProfile, Preset, PresetValue, ReceiverHook, Recovery};
+use crate::{FlowCount, Preset, PresetValue, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
 use probe::Probe;
 use slope::RttSlope;
@@ -144,21 +144,10 @@ pub const INFO: ControlInfo = ControlInfo {
         growth::ABC_LIMIT,
     ],
     presets: &[
-        Preset {
-            name: "c2",
-            summary: "TCP C2 as its paper has it, NewReno recovery",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[],
-        },
-        Preset {
-            name: "c2-author",
-            summary: "TCP C2 as in the first author's ns-3 code, NewReno recovery",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[
+        Preset::new("c2", NAME, Recovery::NewReno).described("TCP C2 as its paper has it, NewReno recovery"),
+        Preset::new("c2-author", NAME, Recovery::NewReno)
+            .described("TCP C2 as in the first author's ns-3 code, NewReno recovery")
+            .with(&[
                 ("n_rule", PresetValue::Word("author")),
                 ("n_cap", PresetValue::Number(4.0)),
                 ("lower_n", PresetValue::Word("ideal")),

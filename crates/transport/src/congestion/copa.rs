@@ -25,7 +25,7 @@
 
 use super::windowed_max::WindowedMax;
 use super::{AckSample, CaEvent, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
-use crate::{HostProfile, Preset, Recovery};
+use crate::{Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 
 const NAME: &str = "copa";
@@ -62,14 +62,8 @@ pub const INFO: ControlInfo = ControlInfo {
             true,
         ),
     ],
-    presets: &[Preset {
-        name: NAME,
-        summary: "Copa with delta 0.5 and mode switching, SACK recovery",
-        recovery: Recovery::Sack,
-        host: HostProfile::Rfc,
-        control: NAME,
-        settings: &[],
-    }],
+    presets: &[Preset::new(NAME, NAME, Recovery::Sack)
+        .described("Copa with delta 0.5 and mode switching, SACK recovery")],
     build: |parameters| Box::new(Copa::new(parameters)),
 };
 

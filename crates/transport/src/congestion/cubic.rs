@@ -82,30 +82,15 @@ pub const INFO: ControlInfo = ControlInfo {
         RULES,
     ],
     presets: &[
-        Preset {
-            name: "cubic",
-            summary: "CUBIC with SACK recovery and standard slow start",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[],
-        },
-        Preset {
-            name: "cubic-hystart",
-            summary: "CUBIC with SACK recovery and HyStart++",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[("hystart", PresetValue::Flag(true))],
-        },
-        Preset {
-            name: "linux-cubic",
-            summary: "CUBIC as in today's Linux: its HyStart, PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more",
-            recovery: Recovery::Sack,
-            host: HostProfile::Linux,
-            control: NAME,
-            settings: &[("hystart", PresetValue::Flag(true)), ("rules", PresetValue::Word("linux"))],
-        },
+        Preset::new("cubic", NAME, Recovery::Sack)
+            .described("CUBIC with SACK recovery and standard slow start"),
+        Preset::new("cubic-hystart", NAME, Recovery::Sack)
+            .described("CUBIC with SACK recovery and HyStart++")
+            .with(&[("hystart", PresetValue::Flag(true))]),
+        Preset::new("linux-cubic", NAME, Recovery::Sack)
+            .described("CUBIC as in today's Linux: its HyStart, PRR, RACK-TLP, F-RTO, undo by timestamps, RTO of SRTT + 200 ms or more")
+            .on(HostProfile::Linux)
+            .with(&[("hystart", PresetValue::Flag(true)), ("rules", PresetValue::Word("linux"))]),
     ],
     build: |parameters| match parameters.text("rules") {
         "linux" => Box::new(linux::LinuxCubic::new(parameters)),

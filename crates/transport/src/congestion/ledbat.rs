@@ -27,7 +27,7 @@
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, PresetValue, Recovery};
+use crate::{Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "ledbat";
@@ -81,22 +81,11 @@ pub const INFO: ControlInfo = ControlInfo {
         ),
     ],
     presets: &[
-        Preset {
-            name: "ledbat-plus-plus",
-            summary: "LEDBAT++ for background data: target 60 ms, SACK recovery",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[],
-        },
-        Preset {
-            name: "ledbat",
-            summary: "LEDBAT for background data (RFC 6817): target 100 ms, SACK recovery",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[("rules", PresetValue::Word("rfc6817")), ("target", PresetValue::Number(0.1))],
-        },
+        Preset::new("ledbat-plus-plus", NAME, Recovery::Sack)
+            .described("LEDBAT++ for background data: target 60 ms, SACK recovery"),
+        Preset::new("ledbat", NAME, Recovery::Sack)
+            .described("LEDBAT for background data (RFC 6817): target 100 ms, SACK recovery")
+            .with(&[("rules", PresetValue::Word("rfc6817")), ("target", PresetValue::Number(0.1))]),
     ],
     build: |parameters| Box::new(Ledbat::new(parameters)),
 };

@@ -33,7 +33,7 @@ use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, ParameterSpec, Parameters,
     TcpState,
 };
-use crate::{Agree, HostProfile, LinkEvent, Preset, ReceiverHook, Recovery};
+use crate::{Agree, LinkEvent, Preset, ReceiverHook, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "satcp-cubic";
@@ -59,14 +59,8 @@ pub const INFO: ControlInfo = ControlInfo {
         hystart::HYSTART,
         hystart::HYSTART_LIMIT,
     ],
-    presets: &[Preset {
-        name: "satcp",
-        summary: "CUBIC with SACK recovery that heeds its own radio, and reports of coming outages (a train's connection managers send them)",
-        recovery: Recovery::Sack,
-        host: HostProfile::Rfc,
-        control: NAME,
-        settings: &[],
-    }],
+    presets: &[Preset::new("satcp", NAME, Recovery::Sack)
+        .described("CUBIC with SACK recovery that heeds its own radio, and reports of coming outages (a train's connection managers send them)")],
     build: |parameters| Box::new(Satcp::new(parameters)),
 };
 

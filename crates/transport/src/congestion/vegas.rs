@@ -21,7 +21,7 @@ use super::growth::{self, Additive, Round};
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, PresetValue, Recovery};
+use crate::{Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "vegas";
@@ -52,28 +52,18 @@ pub const INFO: ControlInfo = ControlInfo {
         growth::ABC_LIMIT,
     ],
     presets: &[
-        Preset {
-            name: "vegas",
-            summary: "Vegas by the rules of Linux, SACK recovery",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[],
-        },
-        Preset {
-            name: "vegas-ns2",
-            // ns-2's Vegas looks for one more expired segment on the first two new ACKs after a
-            // retransmission; NewReno's partial ACKs are the nearest to that.
-            summary: "Vegas as ns-2 had it: alpha 1, beta 3, slow start every other round trip, NewReno recovery",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[
+        Preset::new("vegas", NAME, Recovery::Sack).described("Vegas by the rules of Linux, SACK recovery"),
+        // ns-2's Vegas looks for one more expired segment on the first two new ACKs after a retransmission;
+        // NewReno's partial ACKs are the nearest to that.
+        Preset::new("vegas-ns2", NAME, Recovery::NewReno)
+            .described(
+                "Vegas as ns-2 had it: alpha 1, beta 3, slow start every other round trip, NewReno recovery",
+            )
+            .with(&[
                 ("rules", PresetValue::Word("ns2")),
                 ("alpha", PresetValue::Number(1.0)),
                 ("beta", PresetValue::Number(3.0)),
-            ],
-        },
+            ]),
     ],
     build: |parameters| match parameters.text("rules") {
         "ns2" => Box::new(ns2::VegasNs2::new(parameters)),
