@@ -23,7 +23,7 @@
 
 use super::growth::{self, Additive};
 use super::{AckSample, CongestionControl, ControlExtension, ControlInfo, PacketInfo, Parameters, TcpState};
-use crate::{HostProfile, Preset, Recovery};
+use crate::{Preset, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "atcp";
@@ -34,14 +34,8 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "ATCP's idea: losses cost no window, ECN does, an unreachable peer stops the sender",
     reference: "Liu and Singh, ATCP: TCP for mobile ad hoc networks, IEEE JSAC 19(7), 2001",
     parameters: &[growth::ABC_LIMIT],
-    presets: &[Preset {
-        name: NAME,
-        summary: "ATCP's idea over NewReno: needs ECN marks (links) and ICMP (radios) to work as meant",
-        recovery: Recovery::NewReno,
-        host: HostProfile::Rfc,
-        control: NAME,
-        settings: &[],
-    }],
+    presets: &[Preset::new(NAME, NAME, Recovery::NewReno)
+        .described("ATCP's idea over NewReno: needs ECN marks (links) and ICMP (radios) to work as meant")],
     build: |parameters| Box::new(Atcp::new(parameters)),
 };
 
@@ -93,11 +87,7 @@ impl CongestionControl for Atcp {
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if tcp.in_slow_start() {
-            growth::slow_start(tcp, ack.acked, self.abc_limit);
-        } else {
-            self.reno.grow(tcp, ack.acked);
-        }
+        self.reno.grow_from_start(tcp, ack.acked, self.abc_limit);
     }
 
     fn pkts_acked(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {

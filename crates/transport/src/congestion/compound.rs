@@ -22,10 +22,11 @@
 //! - win at a loss event is FlightSize, as RFC 5681 takes it for Reno.
 
 use super::growth::{self, Additive, Round};
+use super::westwood::BandwidthEstimator;
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, PresetValue, Recovery};
+use crate::{Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "compound";
@@ -51,28 +52,17 @@ pub const INFO: ControlInfo = ControlInfo {
         growth::ABC_LIMIT,
     ],
     presets: &[
-        Preset {
-            name: "compound",
-            summary: "Compound as its Internet draft, SACK recovery",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[],
-        },
-        Preset {
-            name: "compound-zhou",
-            summary: "Compound as in Zhou's ns-3 code: eta 0.03, no gamma tuning, dwnd lost at every loss, Reno recovery",
-            recovery: Recovery::Reno,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[
+        Preset::new("compound", NAME, Recovery::Sack)
+            .described("Compound as its Internet draft, SACK recovery"),
+        Preset::new("compound-zhou", NAME, Recovery::Reno)
+            .described("Compound as in Zhou's ns-3 code: eta 0.03, no gamma tuning, dwnd lost at every loss, Reno recovery")
+            .with(&[
                 ("eta", PresetValue::Number(0.03)),
                 ("gamma_tuning", PresetValue::Flag(false)),
                 ("low_window_of", PresetValue::Word("cwnd")),
                 ("rtt", PresetValue::Word("last")),
                 ("after_loss", PresetValue::Word("none")),
-            ],
-        },
+            ]),
     ],
     build: |parameters| Box::new(Compound::new(parameters)),
 };
@@ -131,19 +121,38 @@ const AFTER_LOSS: ParameterSpec = ParameterSpec::choice(
 
 /// The state of one connection.
 #[derive(Clone, Debug)]
-struct Compound {
-    beta: f64,
-    keep_delay_window: bool,
+pub(super) struct Compound {
+    name: &'static str,
+    after_loss: AfterLoss,
     abc_limit: f64,
     reno: Additive,
     delay: DelayWindow,
 }
 
+/// The window after a loss event.
+#[derive(Clone, Debug)]
+pub(super) enum AfterLoss {
+    /// The draft's: (1 - beta) win, of which Reno's part is half of what it was.
+    Draft { beta: f64 },
+    /// Half, all of it Reno's.
+    Half,
+    /// Westwood+'s, split as the draft's.
+    Bandwidth(BandwidthEstimator),
+}
+
 impl Compound {
     fn new(parameters: &Parameters) -> Self {
+        let after_loss = match parameters.text("after_loss") {
+            "draft" => AfterLoss::Draft { beta: parameters.number("beta") },
+            _ => AfterLoss::Half,
+        };
+        Self::named(NAME, after_loss, parameters)
+    }
+
+    pub(super) fn named(name: &'static str, after_loss: AfterLoss, parameters: &Parameters) -> Self {
         Self {
-            beta: parameters.number("beta"),
-            keep_delay_window: parameters.text("after_loss") == "draft",
+            name,
+            after_loss,
             abc_limit: parameters.number("abc_limit"),
             reno: Additive::reno(),
             delay: DelayWindow::new(parameters),
@@ -153,43 +162,51 @@ impl Compound {
 
 impl CongestionControl for Compound {
     fn name(&self) -> &str {
-        NAME
+        self.name
     }
 
     fn uses_delivery_rate(&self) -> bool {
         false
     }
 
-    fn init(&mut self, _now: Time, tcp: &mut TcpState) {
+    fn init(&mut self, now: Time, tcp: &mut TcpState) {
+        if let AfterLoss::Bandwidth(bandwidth) = &mut self.after_loss {
+            bandwidth.start(now);
+        }
         self.delay.start(tcp);
     }
 
-    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+    fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64 {
         self.reno.reset();
-        let half = growth::half_flight(tcp);
-        if self.delay.take_timeout() {
-            return half;
-        }
-        let window = if self.keep_delay_window {
-            // Reno's part is halved, and what (1 - beta) win leaves beside it is dwnd's.
-            let reno = tcp.flight_size.saturating_sub(self.delay.dwnd) / 2;
-            (((1.0 - self.beta) * tcp.flight_size as f64) as u64).max(reno).max(2 * tcp.mss)
-        } else {
-            half
+        let timed_out = self.delay.take_timeout();
+        let (window, split) = match &mut self.after_loss {
+            AfterLoss::Bandwidth(bandwidth) => {
+                let window = bandwidth.ssthresh(now, tcp);
+                (window, Some(window.min(tcp.cwnd)))
+            }
+            AfterLoss::Draft { beta } if !timed_out => {
+                // Reno's part is halved, and what (1 - beta) win leaves beside it is dwnd's.
+                let reno = tcp.flight_size.saturating_sub(self.delay.dwnd) / 2;
+                let window = (((1.0 - *beta) * tcp.flight_size as f64) as u64).max(reno).max(2 * tcp.mss);
+                (window, Some(window))
+            }
+            AfterLoss::Draft { .. } | AfterLoss::Half => (growth::half_flight(tcp), None),
         };
-        self.delay.on_loss(tcp, window, self.keep_delay_window);
+        if !timed_out {
+            self.delay.on_loss(tcp, split);
+        }
         window
     }
 
-    fn pkts_acked(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+    fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        if let AfterLoss::Bandwidth(bandwidth) = &mut self.after_loss {
+            bandwidth.on_ack(now, tcp, ack);
+        }
         self.delay.on_ack(tcp, ack);
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if tcp.in_slow_start() {
-            growth::slow_start(tcp, ack.acked, self.abc_limit);
-        } else {
-            self.reno.grow(tcp, ack.acked);
+        if self.reno.grow_from_start(tcp, ack.acked, self.abc_limit) {
             self.delay.grow(tcp);
         }
     }
@@ -199,6 +216,11 @@ impl CongestionControl for Compound {
     }
 
     fn cwnd_event(&mut self, _now: Time, tcp: &mut TcpState, event: CaEvent) {
+        if let AfterLoss::Bandwidth(bandwidth) = &mut self.after_loss
+            && event == CaEvent::Loss
+        {
+            bandwidth.on_timeout();
+        }
         self.delay.on_event(tcp, event);
     }
 
@@ -208,13 +230,16 @@ impl CongestionControl for Compound {
     }
 
     fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        if let AfterLoss::Bandwidth(bandwidth) = &self.after_loss {
+            bandwidth.observe(show);
+        }
         self.delay.observe(tcp, show);
     }
 }
 
 /// The delay window and what it learns from round-trip times.
 #[derive(Clone, Debug)]
-pub(super) struct DelayWindow {
+struct DelayWindow {
     alpha: f64,
     k: f64,
     eta: f64,
@@ -250,7 +275,7 @@ enum RoundRtt {
 }
 
 impl DelayWindow {
-    pub(super) fn new(parameters: &Parameters) -> Self {
+    fn new(parameters: &Parameters) -> Self {
         let gamma = parameters.number("gamma");
         Self {
             alpha: parameters.number("alpha"),
@@ -282,7 +307,7 @@ impl DelayWindow {
     }
 
     /// The connection is established.
-    pub(super) fn start(&mut self, tcp: &TcpState) {
+    fn start(&mut self, tcp: &TcpState) {
         self.begin_round(tcp);
     }
 
@@ -296,7 +321,7 @@ impl DelayWindow {
     }
 
     /// Every ACK: its RTT.
-    pub(super) fn on_ack(&mut self, tcp: &TcpState, ack: &AckSample) {
+    fn on_ack(&mut self, tcp: &TcpState, ack: &AckSample) {
         if tcp.in_slow_start() {
             // The first round of congestion avoidance begins when slow start ends.
             self.begin_round(tcp);
@@ -314,7 +339,7 @@ impl DelayWindow {
 
     /// An ACK in congestion avoidance: at the end of a round the delay window, and with it the window,
     /// changes.
-    pub(super) fn grow(&mut self, tcp: &mut TcpState) {
+    fn grow(&mut self, tcp: &mut TcpState) {
         if !self.round.over(tcp) || self.samples == 0 {
             return;
         }
@@ -344,12 +369,12 @@ impl DelayWindow {
         tcp.cwnd = reno + self.dwnd;
     }
 
-    /// Duplicate ACKs told of a loss and the window becomes `window`; Reno's part of it is half of what it
-    /// was.
-    pub(super) fn on_loss(&mut self, tcp: &TcpState, window: u64, keep: bool) {
+    /// Duplicate ACKs told of a loss. Of the new `window` Reno's part is half of what it was; `None`: all of
+    /// it.
+    fn on_loss(&mut self, tcp: &TcpState, window: Option<u64>) {
         self.prior = (self.dwnd, self.gamma);
         let reno = tcp.flight_size.saturating_sub(self.dwnd) / 2;
-        self.dwnd = if keep { window.saturating_sub(reno.max(tcp.mss)) } else { 0 };
+        self.dwnd = window.map_or(0, |window| window.saturating_sub(reno.max(tcp.mss)));
         if self.tuning
             && let Some(diff) = self.diff_reno.take()
         {
@@ -359,11 +384,11 @@ impl DelayWindow {
     }
 
     /// Whether the loss event in progress is a timeout; asked once.
-    pub(super) fn take_timeout(&mut self) -> bool {
+    fn take_timeout(&mut self) -> bool {
         std::mem::take(&mut self.timed_out)
     }
 
-    pub(super) fn on_state(&mut self, tcp: &TcpState, state: CaState) {
+    fn on_state(&mut self, tcp: &TcpState, state: CaState) {
         if state == CaState::Open {
             // A timeout that did not ask for ssthresh, being the second of a segment, is over.
             self.timed_out = false;
@@ -377,7 +402,7 @@ impl DelayWindow {
         }
     }
 
-    pub(super) fn on_event(&mut self, tcp: &TcpState, event: CaEvent) {
+    fn on_event(&mut self, tcp: &TcpState, event: CaEvent) {
         match event {
             CaEvent::Loss => {
                 // A timeout again is no new loss event to undo.
@@ -396,14 +421,14 @@ impl DelayWindow {
         }
     }
 
-    pub(super) fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
         show("dwnd_segments", self.dwnd as f64 / tcp.mss as f64);
         show("gamma_segments", self.gamma);
         show("base_rtt_s", super::seconds(self.base_rtt));
     }
 
     /// The latest loss event was none.
-    pub(super) fn undo(&mut self) {
+    fn undo(&mut self) {
         (self.dwnd, self.gamma) = self.prior;
     }
 }

@@ -12,7 +12,7 @@
 //! machine of section 3.2. Both report each marked packet; where neither loses an ACK they say the same.
 //! Without Accurate ECN it is Reno.
 
-use super::growth::{Additive, half_flight, slow_start};
+use super::growth::{Additive, half_flight};
 use super::{AckSample, CaEvent, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
 use crate::{HostProfile, Preset, Recovery};
 use cogtcp_units::Time;
@@ -38,14 +38,9 @@ pub const INFO: ControlInfo = ControlInfo {
             [1.0, 0.0, 1.0],
         ),
     ],
-    presets: &[Preset {
-        name: NAME,
-        summary: "DCTCP with Accurate ECN on Linux's settings, SACK recovery",
-        recovery: Recovery::Sack,
-        host: HostProfile::Linux,
-        control: NAME,
-        settings: &[],
-    }],
+    presets: &[Preset::new(NAME, NAME, Recovery::Sack)
+        .described("DCTCP with Accurate ECN on Linux's settings, SACK recovery")
+        .on(HostProfile::Linux)],
     build: |parameters| Box::new(Dctcp::new(parameters)),
 };
 
@@ -118,11 +113,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if tcp.in_slow_start() {
-            slow_start(tcp, ack.acked, 1.0);
-        } else {
-            self.additive.grow(tcp, ack.acked);
-        }
+        self.additive.grow_from_start(tcp, ack.acked, 1.0);
     }
 
     fn pkts_acked(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {

@@ -45,6 +45,18 @@ impl Additive {
         self.credit = 0.0;
     }
 
+    /// Slow start of at most `limit` segments per ACK, and this increase in congestion avoidance. Returns
+    /// true in congestion avoidance.
+    pub(super) fn grow_from_start(&mut self, tcp: &mut TcpState, acked: u64, limit: f64) -> bool {
+        let avoids = !tcp.in_slow_start();
+        if avoids {
+            self.grow(tcp, acked);
+        } else {
+            slow_start(tcp, acked, limit);
+        }
+        avoids
+    }
+
     pub(super) fn grow(&mut self, tcp: &mut TcpState, acked: u64) {
         if self.byte_counting {
             // RFC 5681 section 3.1: when the bytes acknowledged reach cwnd, cwnd grows by (up to) SMSS.

@@ -20,11 +20,11 @@
 //! segments and pacing by +- 3 %. The others are bursts of 250 us, and ECT(1) on pure ACKs and SYNs. The
 //! draft leaves the detection of classic queues open; here is none.
 
-use super::growth::{Additive, half_flight, slow_start};
+use super::growth::{Additive, half_flight};
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, Recovery};
+use crate::{Preset, Recovery};
 use cogtcp_units::{Duration, Rate, Time};
 
 const NAME: &str = "prague";
@@ -46,19 +46,12 @@ pub const INFO: ControlInfo = ControlInfo {
         "ms",
         [25.0, 0.0, 1000.0],
     )],
-    presets: &[Preset {
-        name: NAME,
-        summary: "Prague with Accurate ECN, SACK recovery",
-        recovery: Recovery::Sack,
-        host: HostProfile::Rfc,
-        control: NAME,
-        settings: &[],
-    }],
+    presets: &[Preset::new(NAME, NAME, Recovery::Sack).described("Prague with Accurate ECN, SACK recovery")],
     build: |parameters| Box::new(Prague::new(parameters)),
 };
 
 /// The state of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Prague {
     least_rtt: Duration,
     /// The peer did not agree to Accurate ECN: Reno.
@@ -235,11 +228,7 @@ impl CongestionControl for Prague {
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
         let Some(reno) = &mut self.reno else { return };
-        if tcp.in_slow_start() {
-            slow_start(tcp, ack.acked, 1.0);
-        } else {
-            reno.grow(tcp, ack.acked);
-        }
+        reno.grow_from_start(tcp, ack.acked, 1.0);
     }
 
     fn set_state(&mut self, now: Time, tcp: &mut TcpState, state: CaState) {

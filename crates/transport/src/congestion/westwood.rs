@@ -24,7 +24,7 @@
 
 use super::growth::{self, Additive};
 use super::{AckSample, CaEvent, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
-use crate::{HostProfile, Preset, PresetValue, Recovery};
+use crate::{Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "westwood";
@@ -36,22 +36,11 @@ pub const INFO: ControlInfo = ControlInfo {
     reference: "Westwood+: Grieco and Mascolo, ACM CCR 34(2), 2004; filters of Linux and ns-3",
     parameters: &[FILTER, FILTER_WINDOW, TUSTIN_GAIN, RESET_RTT_MIN, AT_LEAST_HALF, growth::ABC_LIMIT],
     presets: &[
-        Preset {
-            name: "westwood",
-            summary: "Westwood+ with Linux's bandwidth filter, SACK recovery",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[],
-        },
-        Preset {
-            name: "westwood-tustin",
-            summary: "Westwood+ as ns-3 had it: the Tustin filter on one sample per RTT, NewReno recovery",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[("filter", PresetValue::Word("tustin")), ("reset_rtt_min", PresetValue::Flag(false))],
-        },
+        Preset::new("westwood", NAME, Recovery::Sack)
+            .described("Westwood+ with Linux's bandwidth filter, SACK recovery"),
+        Preset::new("westwood-tustin", NAME, Recovery::NewReno)
+            .described("Westwood+ as ns-3 had it: the Tustin filter on one sample per RTT, NewReno recovery")
+            .with(&[("filter", PresetValue::Word("tustin")), ("reset_rtt_min", PresetValue::Flag(false))]),
     ],
     build: |parameters| Box::new(Westwood::new(parameters)),
 };
@@ -123,11 +112,7 @@ impl CongestionControl for Westwood {
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if tcp.in_slow_start() {
-            growth::slow_start(tcp, ack.acked, self.abc_limit);
-        } else {
-            self.reno.grow(tcp, ack.acked);
-        }
+        self.reno.grow_from_start(tcp, ack.acked, self.abc_limit);
     }
 
     fn cwnd_event(&mut self, _now: Time, _tcp: &mut TcpState, event: CaEvent) {

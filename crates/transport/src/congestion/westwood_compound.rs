@@ -12,12 +12,10 @@
 //! - gamma is tuned as Compound tunes it.
 //! - The filter is Linux's by default, the Compound constants are the draft's.
 
-use super::compound::{self, DelayWindow};
-use super::growth::{self, Additive};
+use super::compound::{self, AfterLoss, Compound};
 use super::westwood::{self, BandwidthEstimator};
-use super::{AckSample, CaEvent, CaState, CongestionControl, ControlInfo, Parameters, TcpState};
-use crate::{HostProfile, Preset, PresetValue, Recovery};
-use cogtcp_units::Time;
+use super::{ControlInfo, growth};
+use crate::{Preset, PresetValue, Recovery};
 
 const NAME: &str = "westwood-compound";
 
@@ -46,104 +44,17 @@ pub const INFO: ControlInfo = ControlInfo {
         growth::ABC_LIMIT,
     ],
     presets: &[
-        Preset {
-            name: "westwood-compound",
-            summary: "Westwood+'s ssthresh with Compound's growth, SACK recovery",
-            recovery: Recovery::Sack,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[],
-        },
-        Preset {
-            name: "westwood-compound-tustin",
-            summary: "the same with the Tustin filter and NewReno recovery, as in the paper",
-            recovery: Recovery::NewReno,
-            host: HostProfile::Rfc,
-            control: NAME,
-            settings: &[("filter", PresetValue::Word("tustin")), ("reset_rtt_min", PresetValue::Flag(false))],
-        },
+        Preset::new("westwood-compound", NAME, Recovery::Sack)
+            .described("Westwood+'s ssthresh with Compound's growth, SACK recovery"),
+        Preset::new("westwood-compound-tustin", NAME, Recovery::NewReno)
+            .described("the same with the Tustin filter and NewReno recovery, as in the paper")
+            .with(&[("filter", PresetValue::Word("tustin")), ("reset_rtt_min", PresetValue::Flag(false))]),
     ],
-    build: |parameters| Box::new(WestwoodCompound::new(parameters)),
+    build: |parameters| {
+        let after_loss = AfterLoss::Bandwidth(BandwidthEstimator::new(parameters));
+        Box::new(Compound::named(NAME, after_loss, parameters))
+    },
 };
-
-/// The state of one connection.
-#[derive(Clone, Debug)]
-struct WestwoodCompound {
-    bandwidth: BandwidthEstimator,
-    delay: DelayWindow,
-    abc_limit: f64,
-    reno: Additive,
-}
-
-impl WestwoodCompound {
-    fn new(parameters: &Parameters) -> Self {
-        Self {
-            bandwidth: BandwidthEstimator::new(parameters),
-            delay: DelayWindow::new(parameters),
-            abc_limit: parameters.number("abc_limit"),
-            reno: Additive::reno(),
-        }
-    }
-}
-
-impl CongestionControl for WestwoodCompound {
-    fn name(&self) -> &str {
-        NAME
-    }
-
-    fn uses_delivery_rate(&self) -> bool {
-        false
-    }
-
-    fn init(&mut self, now: Time, tcp: &mut TcpState) {
-        self.bandwidth.start(now);
-        self.delay.start(tcp);
-    }
-
-    fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64 {
-        self.reno.reset();
-        let window = self.bandwidth.ssthresh(now, tcp);
-        if !self.delay.take_timeout() {
-            self.delay.on_loss(tcp, window.min(tcp.cwnd), true);
-        }
-        window
-    }
-
-    fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        self.bandwidth.on_ack(now, tcp, ack);
-        self.delay.on_ack(tcp, ack);
-    }
-
-    fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if tcp.in_slow_start() {
-            growth::slow_start(tcp, ack.acked, self.abc_limit);
-        } else {
-            self.reno.grow(tcp, ack.acked);
-            self.delay.grow(tcp);
-        }
-    }
-
-    fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        self.delay.on_state(tcp, state);
-    }
-
-    fn cwnd_event(&mut self, _now: Time, tcp: &mut TcpState, event: CaEvent) {
-        if event == CaEvent::Loss {
-            self.bandwidth.on_timeout();
-        }
-        self.delay.on_event(tcp, event);
-    }
-
-    fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
-        self.delay.undo();
-        tcp.cwnd.max(tcp.prior_cwnd)
-    }
-
-    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
-        self.bandwidth.observe(show);
-        self.delay.observe(tcp, show);
-    }
-}
 
 #[cfg(test)]
 mod tests {
