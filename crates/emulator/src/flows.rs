@@ -118,7 +118,7 @@ pub(crate) struct Point {
 }
 
 /// The outcome of a flow.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Played {
     pub(crate) start: Time,
     /// At the end of the warm-up, and at the end of the run.
@@ -271,19 +271,7 @@ struct Account {
 
 impl Account {
     fn new(number: usize, start: Time, counters: Option<TcpCounters>) -> Self {
-        let played = Played {
-            start,
-            warm: Standing::default(),
-            end: Standing::default(),
-            span: None,
-            completed: None,
-            series: Vec::new(),
-            states: Vec::new(),
-            round_trips: None,
-            quic: None,
-            client: None,
-            failure: None,
-        };
+        let played = Played { start, ..Played::default() };
         Self { number, delivered: 0, counters, timeouts: 0, sampled: (start, 0), played }
     }
 
@@ -309,6 +297,18 @@ impl Account {
             && end.0 == Time::MAX
         {
             *end = (now, self.delivered);
+        }
+    }
+
+    /// Ends a transfer of a given size once all of it is delivered.
+    fn complete(&mut self, now: Time, traffic: Traffic, events: &mut Vec<RecordedEvent>) {
+        if let Traffic::Size(size) = traffic
+            && self.delivered >= size.get()
+            && self.played.completed.is_none()
+        {
+            self.played.completed = Some(now);
+            events.push(self.event(now, EventKind::Completed, f64::NAN));
+            self.end_measure(now);
         }
     }
 

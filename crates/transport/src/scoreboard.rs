@@ -98,7 +98,7 @@ struct Run {
 }
 
 /// The sent segments in order, the front one starting at `snd_una`.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     ring: VecDeque<Sent>,
     una: u64,
@@ -119,19 +119,7 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     pub(crate) fn new(mss: u64) -> Self {
-        Self {
-            ring: VecDeque::new(),
-            una: 0,
-            nxt: 0,
-            mss,
-            runs: VecDeque::new(),
-            sacked: 0,
-            lost: 0,
-            retransmitted: 0,
-            dup_credit: 0,
-            frontier: 0,
-            cursor: 0,
-        }
+        Self { mss, ..Self::default() }
     }
 
     /// Starts the data at `offset`, with the segment size the handshake settled.

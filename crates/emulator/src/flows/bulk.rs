@@ -247,14 +247,7 @@ impl Bulk {
                 }
             }
         }
-        if let Traffic::Size(size) = self.application.traffic
-            && self.account.delivered >= size.get()
-            && self.account.played.completed.is_none()
-        {
-            self.account.played.completed = Some(now);
-            events.push(self.account.event(now, EventKind::Completed, f64::NAN));
-            self.account.end_measure(now);
-        }
+        self.account.complete(now, self.application.traffic, events);
     }
 }
 

@@ -217,14 +217,7 @@ impl Playing for Datagrams {
             socket.send(now, endpoint, buffer);
         }
         self.account.delivered = self.ends.receiver.progress().delivered_bytes;
-        if let Traffic::Size(size) = self.application.traffic
-            && self.account.delivered >= size.get()
-            && self.account.played.completed.is_none()
-        {
-            self.account.played.completed = Some(now);
-            events.push(self.account.event(now, EventKind::Completed, f64::NAN));
-            self.account.end_measure(now);
-        }
+        self.account.complete(now, self.application.traffic, events);
         self.take_events(now, events);
     }
 

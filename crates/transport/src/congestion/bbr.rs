@@ -73,8 +73,9 @@ const STARTUP_FULL_LOSS_COUNT: u32 = 6;
 const DRAIN_ROUNDS: u64 = 3;
 
 /// BBR.state.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum State {
+    #[default]
     Startup,
     Drain,
     Down,
@@ -97,7 +98,7 @@ impl State {
 }
 
 /// The constants of "Core Algorithm Design Parameters", with what a user may set.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Constants {
     startup_pacing_gain: f64,
     drain_pacing_gain: f64,
@@ -110,7 +111,7 @@ struct Constants {
 }
 
 /// The state of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Bbr {
     constants: Constants,
     state: State,
@@ -134,7 +135,7 @@ pub struct Bbr {
 }
 
 /// What a spurious loss episode gives back.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Undo {
     state: Option<State>,
     bw_shortterm: f64,
@@ -156,25 +157,13 @@ impl Bbr {
         };
         Self {
             constants,
-            state: State::Startup,
-            model: Model::default(),
-            cycle: Cycle::default(),
-            probe_rtt: ProbeRtt::default(),
-            full_bw_reached: false,
-            full_bw_now: false,
-            full_bw: 0.0,
-            full_bw_count: 0,
-            loss_events_in_round: 0,
-            round_began_in_recovery: false,
-            drain_start_round: 0,
-            idle_restart: false,
-            prior_cwnd: 0,
             undo: Undo {
                 state: None,
                 bw_shortterm: f64::INFINITY,
                 inflight_shortterm: f64::INFINITY,
                 inflight_longterm: f64::INFINITY,
             },
+            ..Self::default()
         }
     }
 

@@ -90,7 +90,7 @@ enum Mode {
 }
 
 /// The state of one connection. Rates are bytes per second, volumes bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Bbr1 {
     high_gain: f64,
     cwnd_gain: f64,
@@ -133,31 +133,9 @@ impl Bbr1 {
             high_gain: parameters.number("high_gain"),
             cwnd_gain: parameters.number("cwnd_gain"),
             min_rtt_window: Duration::from_secs_f64(parameters.number("min_rtt_window")),
-            mode: Mode::Startup,
-            max_bw: WindowedMax::default(),
             long_term: LongTerm::new(parameters.flag("long_term")),
-            round: 0,
-            round_start: false,
-            next_round_delivered: 0,
             min_rtt: Duration::MAX,
-            min_rtt_at: Time::ZERO,
-            probe_rtt_done: None,
-            probe_rtt_round: false,
-            limited_until: 0,
-            idle_restart: false,
-            cycle_index: 0,
-            cycle_at: Time::ZERO,
-            full_bw: 0.0,
-            full_rounds: 0,
-            full: false,
-            prior_cwnd: 0,
-            conserving: false,
-            previous: CaState::Open,
-            epoch_at: Time::ZERO,
-            epoch_acked: 0.0,
-            extra_acked: [0.0; 2],
-            extra_window: 0,
-            extra_rounds: 0,
+            ..Self::default()
         }
     }
 

@@ -156,14 +156,13 @@ pub const INFO: ControlInfo = ControlInfo {
                 ("settle", PresetValue::Number(2.0)),
                 ("jump_interval", PresetValue::Number(1.0)),
                 ("refine", PresetValue::Flag(true)),
-            ],
-        },
+            ]),
     ],
     build: |parameters| Box::new(C2::new(parameters)),
 };
 
 /// What the parameters say.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Rules {
     alpha: f64,
     beta: f64,
@@ -210,7 +209,7 @@ struct Estimate {
 }
 
 /// The state of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct C2 {
     rules: Rules,
     n: u32,
@@ -266,23 +265,9 @@ impl C2 {
             rules,
             n: parameters.number("flows") as u32,
             dp: f64::INFINITY,
-            r: 0.0,
-            last_rtt: 0.0,
             probe: Some(Probe::default()),
-            probed_dp: None,
-            refined: false,
-            estimate: Estimate::default(),
-            prior: Estimate::default(),
-            avoiding_since: None,
-            sample_start: Time::ZERO,
-            sample_bytes: 0,
-            starving: None,
-            jumped_at: None,
             slope: RttSlope::new(seconds("slope_window")),
-            steep_windows: 0,
-            competing: false,
-            credit: 0.0,
-            timed_out: false,
+            ..Self::default()
         }
     }
 

@@ -86,7 +86,7 @@ impl WindowedMin {
 }
 
 /// The state of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Copa {
     default_delta: f64,
     switches: bool,
@@ -124,22 +124,11 @@ impl Copa {
             default_delta,
             switches: parameters.flag("competitive"),
             packets: 1.0 / default_delta,
-            competitive: false,
-            packets_at: Time::ZERO,
-            lost: false,
             slow_start: true,
             slow_start_before: true,
-            min_rtt: WindowedMin::default(),
-            standing: WindowedMin::default(),
-            recent_min: WindowedMin::default(),
-            recent_max: WindowedMax::default(),
-            measured: false,
             velocity: 1.0,
             upwards: true,
-            same: 0,
-            looked_at: Time::ZERO,
-            looked_cwnd: 0,
-            fraction: 0.0,
+            ..Self::default()
         }
     }
 

@@ -79,18 +79,7 @@ impl Prague {
     fn new(parameters: &Parameters) -> Self {
         Self {
             least_rtt: Duration::from_nanos((parameters.number("virtual_rtt") * 1e6) as u64),
-            reno: None,
-            window: 0.0,
-            window_before: 0.0,
-            alpha: 0.0,
-            alpha_at: Time::ZERO,
-            marked: false,
-            reduced_at: None,
-            in_loss: false,
-            round_end: 0,
-            rounds: 0,
-            round_delivered: 0.0,
-            round_marked: 0.0,
+            ..Self::default()
         }
     }
 

@@ -14,7 +14,7 @@ const CLOSE_RATIO: f64 = 1.0 / 8.0;
 const CLOSE_BYTES: f64 = 4000.0 / 8.0;
 
 /// The sampling. Rates are bytes per second.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LongTerm {
     enabled: bool,
     in_use: bool,
@@ -27,17 +27,8 @@ pub(super) struct LongTerm {
 }
 
 impl LongTerm {
-    pub(super) const fn new(enabled: bool) -> Self {
-        Self {
-            enabled,
-            in_use: false,
-            sampling: false,
-            rate: 0.0,
-            rounds: 0,
-            since: Time::ZERO,
-            delivered: 0,
-            lost: 0,
-        }
+    pub(super) fn new(enabled: bool) -> Self {
+        Self { enabled, ..Self::default() }
     }
 
     /// The policer's rate, if one was found.

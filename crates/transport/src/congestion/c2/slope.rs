@@ -3,7 +3,7 @@
 use cogtcp_units::{Duration, Time};
 
 /// Samples of one window.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RttSlope {
     window: Duration,
     start: Option<Time>,

@@ -52,7 +52,7 @@ const HOLDS: u64 = 32;
 const UNKNOWN_COUNT: u64 = 20;
 
 /// The state of one connection. Windows are segments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LinuxCubic {
     /// C, of [`C_SCALE`].
     c: u64,
@@ -99,18 +99,8 @@ impl LinuxCubic {
             fast_convergence: parameters.flag("fast_convergence"),
             reno_friendly: parameters.flag("reno_friendly"),
             hystart: parameters.flag("hystart").then(HyStart::default),
-            w_max: 0,
-            epoch: None,
-            count: 0,
-            counted_at: 0,
-            counted_cwnd: 0,
-            w_est: 0,
-            acked: 0,
             least_rtt: Duration::MAX,
-            credit: 0,
-            bytes: 0,
-            timed_out: false,
-            last_sent: Time::ZERO,
+            ..Self::default()
         }
     }
 

@@ -22,19 +22,18 @@ use super::NAME;
 use cogtcp_units::{Duration, Time};
 
 /// What the round in progress does with each ACK.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Growth {
+    #[default]
     Hold,
     /// One segment per ACK.
     SlowStart,
     /// One segment per window of ACKs, by the window at the round's start.
-    Linear {
-        window: u64,
-    },
+    Linear { window: u64 },
 }
 
 /// The state of one connection under ns-2's rules.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct VegasNs2 {
     alpha: f64,
     beta: f64,
@@ -65,17 +64,8 @@ impl VegasNs2 {
             beta: parameters.number("beta"),
             gamma: parameters.number("gamma"),
             base_rtt: Duration::MAX,
-            round: Round::default(),
-            round_start: 0,
-            round_began: Time::ZERO,
-            sum: Duration::ZERO,
-            samples: 0,
-            growth: Growth::Hold,
             growing_round: true,
-            credit: 0,
-            fine: FineTimeout::default(),
-            retransmitted: None,
-            timed_out: false,
+            ..Self::default()
         }
     }
 
