@@ -55,14 +55,14 @@ pub trait Endpoint: Debug {
     /// What the two ends exchange: a TCP segment, or a [`crate::Datagram`].
     type Packet;
 
-    /// Opens the connection (sender), or starts to listen (receiver).
-    fn open(&mut self, now: Time);
+    /// Opens the connection (sender), or starts to listen (most receivers always do).
+    fn open(&mut self, _now: Time) {}
 
-    /// The application has data.
-    fn supply(&mut self, now: Time, what: Supply);
+    /// The application has data. Receivers send none.
+    fn supply(&mut self, _now: Time, _what: Supply) {}
 
     /// The application has no further data. What was supplied before is still sent.
-    fn close(&mut self, now: Time);
+    fn close(&mut self, _now: Time) {}
 
     /// A packet has arrived.
     fn handle_packet(&mut self, now: Time, received: Received<'_, Self::Packet>);

@@ -407,12 +407,6 @@ impl NadaReceiver {
 impl Endpoint for NadaReceiver {
     type Packet = Datagram;
 
-    fn open(&mut self, _now: Time) {}
-
-    fn supply(&mut self, _now: Time, _what: Supply) {}
-
-    fn close(&mut self, _now: Time) {}
-
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let mut numbers = wire::numbers(&received.packet.bytes);
         let (Some(number), Some(sent)) = (numbers.next(), numbers.next()) else { return };

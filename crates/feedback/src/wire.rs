@@ -12,6 +12,20 @@ pub(crate) fn numbers(bytes: &[u8]) -> impl Iterator<Item = u64> + '_ {
     bytes.chunks_exact(8).map(|chunk| u64::from_be_bytes(chunk.try_into().unwrap_or_default()))
 }
 
+/// Reads the kind of a packet, one of `kinds`, and its first `N` numbers. Returns them and the numbers behind.
+pub(crate) fn read<'a, const N: usize>(
+    bytes: &'a [u8],
+    kinds: &[u8],
+) -> Option<(u8, [u64; N], impl Iterator<Item = u64> + use<'a, N>)> {
+    let (kind, rest) = bytes.split_first()?;
+    let mut numbers = numbers(rest);
+    let mut values = [0; N];
+    for value in &mut values {
+        *value = numbers.next()?;
+    }
+    kinds.contains(kind).then_some((*kind, values, numbers))
+}
+
 /// Returns the first `most` blocks of data that has arrived, from and until, as numbers.
 pub(crate) fn block_numbers(blocks: &[(u64, u64)], most: usize) -> impl Iterator<Item = u64> + '_ {
     blocks.iter().take(most).flat_map(|(from, until)| [*from, *until])

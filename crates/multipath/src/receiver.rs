@@ -2,9 +2,7 @@
 
 use crate::counts::Count;
 use crate::wire::{Mptcp, decode, encode};
-use cogtcp_endpoint::{
-    Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply, Waiting,
-};
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Waiting};
 use cogtcp_transport::{Flags, Reassembly, Receiver, ReceiverConfig, ReceiverState, Segment};
 use cogtcp_units::Time;
 use std::sync::Arc;
@@ -79,10 +77,6 @@ impl Endpoint for MptcpReceiver {
             }
         }
     }
-
-    fn supply(&mut self, _now: Time, _what: Supply) {}
-
-    fn close(&mut self, _now: Time) {}
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let Some((mut segment, mptcp)) = decode(received.packet) else { return };

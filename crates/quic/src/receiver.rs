@@ -4,9 +4,7 @@ use crate::quinn_endpoint::{QuinnEndpoint, compact, contents, whole};
 use crate::settings::Ends;
 use crate::wire;
 use bytes::BytesMut;
-use cogtcp_endpoint::{
-    Datagram, Endpoint, EndpointEvent, LogEntry, Outgoing, PathId, Progress, Received, Supply,
-};
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, LogEntry, Outgoing, PathId, Progress, Received};
 use cogtcp_transport::Reassembly;
 use cogtcp_units::Time;
 use quinn_proto::{Dir, Event, StreamEvent, StreamId};
@@ -91,12 +89,6 @@ impl QuicReceiver {
 
 impl Endpoint for QuicReceiver {
     type Packet = Datagram;
-
-    fn open(&mut self, _now: Time) {}
-
-    fn supply(&mut self, _now: Time, _what: Supply) {}
-
-    fn close(&mut self, _now: Time) {}
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let whole = self.host.whole(received.packet);

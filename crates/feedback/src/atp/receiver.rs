@@ -3,7 +3,7 @@
 use super::AtpSettings;
 use super::wire::{Data, MOST_BLOCKS, Report};
 use crate::blocks::{blocks, enter};
-use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received};
 use cogtcp_transport::Reassembly;
 use cogtcp_units::{Duration, Time};
 
@@ -43,12 +43,6 @@ impl AtpReceiver {
 
 impl Endpoint for AtpReceiver {
     type Packet = Datagram;
-
-    fn open(&mut self, _now: Time) {}
-
-    fn supply(&mut self, _now: Time, _what: Supply) {}
-
-    fn close(&mut self, _now: Time) {}
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let Some(data) = Data::decode(&received.packet.bytes) else { return };

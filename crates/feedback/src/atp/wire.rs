@@ -51,13 +51,9 @@ impl Data {
 
     /// Returns `None` where `bytes` are no data packet.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (kind, rest) = bytes.split_first()?;
-        if !matches!(*kind, DATA | PROBE) || bytes.len() < Self::SIZE as usize {
-            return None;
-        }
-        let mut numbers = wire::numbers(rest);
-        let (offset, sent) = (numbers.next()?, Time::from_nanos(numbers.next()?));
-        Some(Self { offset, sent, is_probe: *kind == PROBE })
+        let (kind, [offset, sent], _) = wire::read(bytes, &[DATA, PROBE])?;
+        let data = Self { offset, sent: Time::from_nanos(sent), is_probe: kind == PROBE };
+        (bytes.len() >= Self::SIZE as usize).then_some(data)
     }
 }
 
@@ -72,19 +68,13 @@ impl Report {
 
     /// Returns `None` where `bytes` are no report, or a block ends before it begins.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (kind, rest) = bytes.split_first()?;
-        if *kind != REPORT {
-            return None;
-        }
-        let mut numbers = wire::numbers(rest);
-        let [cumulative, answers, delay, hop_delay] = [(); 4].map(|()| numbers.next());
-        let blocks = wire::blocks(numbers, MOST_BLOCKS)?;
+        let (_, [cumulative, answers, delay, hop_delay], blocks) = wire::read(bytes, &[REPORT])?;
         Some(Self {
-            cumulative: cumulative?,
-            answers: Time::from_nanos(answers?),
-            delay: Duration::from_nanos(delay?),
-            hop_delay: Duration::from_nanos(hop_delay?),
-            blocks,
+            cumulative,
+            answers: Time::from_nanos(answers),
+            delay: Duration::from_nanos(delay),
+            hop_delay: Duration::from_nanos(hop_delay),
+            blocks: wire::blocks(blocks, MOST_BLOCKS)?,
         })
     }
 }

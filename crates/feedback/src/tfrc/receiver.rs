@@ -3,7 +3,7 @@
 use super::loss_history::LossHistory;
 use super::wire::{Data, Feedback};
 use crate::equation::loss_event_rate;
-use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received};
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -184,12 +184,6 @@ impl TfrcReceiver {
 
 impl Endpoint for TfrcReceiver {
     type Packet = Datagram;
-
-    fn open(&mut self, _now: Time) {}
-
-    fn supply(&mut self, _now: Time, _what: Supply) {}
-
-    fn close(&mut self, _now: Time) {}
 
     fn handle_packet(&mut self, now: Time, received: Received<'_, Datagram>) {
         let Some(data) = Data::decode(&received.packet.bytes) else { return };

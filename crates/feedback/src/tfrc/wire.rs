@@ -53,7 +53,8 @@ impl Data {
 
     /// Returns `None` where `bytes` are no data packet.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (restarts, [number, sent, rtt]) = read(bytes, [DATA, RESTARTED_DATA])?;
+        let (kind, [number, sent, rtt], _) = wire::read(bytes, &[DATA, RESTARTED_DATA])?;
+        let restarts = kind == RESTARTED_DATA;
         Some(Self { number, sent: Time::from_nanos(sent), rtt: Duration::from_nanos(rtt), restarts })
     }
 }
@@ -68,8 +69,8 @@ impl Feedback {
 
     /// Returns `None` where `bytes` are no feedback or hold a loss event rate outside 0 to 1.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (restarts, [sent, delay, receive_rate, rate, lost]) =
-            read(bytes, [FEEDBACK, RESTARTED_FEEDBACK])?;
+        let (kind, [sent, delay, receive_rate, rate, lost], _) =
+            wire::read(bytes, &[FEEDBACK, RESTARTED_FEEDBACK])?;
         let loss_event_rate = f64::from_bits(rate);
         (0.0..=1.0).contains(&loss_event_rate).then_some(Self {
             received_sent: Time::from_nanos(sent),
@@ -77,21 +78,9 @@ impl Feedback {
             receive_rate,
             loss_event_rate,
             lost,
-            restarts,
+            restarts: kind == RESTARTED_FEEDBACK,
         })
     }
-}
-
-/// Reads `N` numbers after the byte that says which packet it is: ordinary, or of a restart. Returns true for
-/// a restart, and the numbers.
-fn read<const N: usize>(bytes: &[u8], kinds: [u8; 2]) -> Option<(bool, [u64; N])> {
-    let (first, rest) = bytes.split_first()?;
-    if !kinds.contains(first) || rest.len() < 8 * N {
-        return None;
-    }
-    let mut values = [0; N];
-    values.iter_mut().zip(wire::numbers(rest)).for_each(|(value, number)| *value = number);
-    Some((*first == kinds[1], values))
 }
 
 #[cfg(test)]

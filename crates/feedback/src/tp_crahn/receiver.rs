@@ -3,7 +3,7 @@
 
 use super::wire::{Ack, Data, MOST_BLOCKS};
 use crate::blocks::{blocks_with, enter};
-use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received, Supply};
+use cogtcp_endpoint::{Datagram, Endpoint, EndpointEvent, Outgoing, PathId, Progress, Received};
 use cogtcp_transport::Reassembly;
 use cogtcp_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -20,12 +20,6 @@ pub struct TpCrahnReceiver {
 
 impl Endpoint for TpCrahnReceiver {
     type Packet = Datagram;
-
-    fn open(&mut self, _now: Time) {}
-
-    fn supply(&mut self, _now: Time, _what: Supply) {}
-
-    fn close(&mut self, _now: Time) {}
 
     fn handle_packet(&mut self, _now: Time, received: Received<'_, Datagram>) {
         let Some(data) = Data::decode(&received.packet.bytes) else { return };

@@ -55,13 +55,8 @@ impl Data {
 
     /// Returns `None` where `bytes` are no data packet.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (kind, rest) = bytes.split_first()?;
-        if *kind != DATA || bytes.len() < Self::SIZE as usize {
-            return None;
-        }
-        let mut numbers = wire::numbers(rest);
-        let [offset, number, sent] = [(); 3].map(|()| numbers.next());
-        Some(Self { offset: offset?, number: number?, sent: Time::from_nanos(sent?) })
+        let (_, [offset, number, sent], _) = wire::read(bytes, &[DATA])?;
+        (bytes.len() >= Self::SIZE as usize).then_some(Self { offset, number, sent: Time::from_nanos(sent) })
     }
 }
 
@@ -76,22 +71,17 @@ impl Ack {
 
     /// Returns `None` where `bytes` are no acknowledgement, or a block ends before it begins.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (kind, rest) = bytes.split_first()?;
-        if !matches!(*kind, ACK | MARKED_ACK) {
-            return None;
-        }
-        let mut numbers = wire::numbers(rest);
-        let [cumulative, number, answers, delay, room, rate] = [(); 6].map(|()| numbers.next());
-        let blocks = wire::blocks(numbers, MOST_BLOCKS)?;
+        let (kind, [cumulative, number, answers, delay, room, rate], blocks) =
+            wire::read(bytes, &[ACK, MARKED_ACK])?;
         Some(Self {
-            cumulative: cumulative?,
-            number: number?,
-            answers: Time::from_nanos(answers?),
-            delay: Duration::from_nanos(delay?),
-            room: room?,
-            rate: rate?,
-            is_marked: *kind == MARKED_ACK,
-            blocks,
+            cumulative,
+            number,
+            answers: Time::from_nanos(answers),
+            delay: Duration::from_nanos(delay),
+            room,
+            rate,
+            is_marked: kind == MARKED_ACK,
+            blocks: wire::blocks(blocks, MOST_BLOCKS)?,
         })
     }
 }
