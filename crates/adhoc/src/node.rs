@@ -94,64 +94,34 @@ impl Interfaces {
     }
 }
 
-/// What a node counted, beside what its MAC and its routing count themselves.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct NodeCounters {
-    /// Packets of hosts that began here.
-    pub originated: u64,
-    /// Packets of hosts passed on for others.
-    pub relayed: u64,
-    /// Packets of hosts that reached this node, their destination.
-    pub delivered: u64,
-    /// Packets of hosts dropped here.
-    pub dropped: u64,
-    /// Routing packets that this node received.
-    pub routing_received: u64,
-    /// Routing packets that this node put into an interface queue: every copy of a broadcast on several
-    /// channels, too.
-    pub routing_sent: u64,
-    /// Their bytes, with network header and without the MAC's.
-    pub routing_bytes: u64,
-    /// Routing packets lost: a full queue, or given up by the MAC.
-    pub routing_lost: u64,
-    /// Announcements of its channel that it sent.
-    pub announcements: u64,
-    /// Requests and replies of ARP that it sent.
-    pub arp: u64,
-    /// Links to neighbours that failed.
-    pub link_failures: u64,
-    /// Changes of the channel that it listens on.
-    pub handoffs: u64,
-}
-
-impl NodeCounters {
-    /// Adds to each count the same count of `other`.
-    fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
-        Self {
-            originated: join(self.originated, other.originated),
-            relayed: join(self.relayed, other.relayed),
-            delivered: join(self.delivered, other.delivered),
-            dropped: join(self.dropped, other.dropped),
-            routing_received: join(self.routing_received, other.routing_received),
-            routing_sent: join(self.routing_sent, other.routing_sent),
-            routing_bytes: join(self.routing_bytes, other.routing_bytes),
-            routing_lost: join(self.routing_lost, other.routing_lost),
-            announcements: join(self.announcements, other.announcements),
-            arp: join(self.arp, other.arp),
-            link_failures: join(self.link_failures, other.link_failures),
-            handoffs: join(self.handoffs, other.handoffs),
-        }
-    }
-
-    /// What was counted after `before`.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        self.join(before, |now, before| now - before)
-    }
-
-    /// Adds what another node counted.
-    pub fn add(&mut self, other: &Self) {
-        *self = self.join(other, |one, other| one + other);
+cogtcp_units::counts! {
+    /// What a node counted, beside what its MAC and its routing count themselves.
+    pub struct NodeCounters {
+        /// Packets of hosts that began here.
+        pub originated: u64,
+        /// Packets of hosts passed on for others.
+        pub relayed: u64,
+        /// Packets of hosts that reached this node, their destination.
+        pub delivered: u64,
+        /// Packets of hosts dropped here.
+        pub dropped: u64,
+        /// Routing packets that this node received.
+        pub routing_received: u64,
+        /// Routing packets that this node put into an interface queue: every copy of a broadcast on several
+        /// channels, too.
+        pub routing_sent: u64,
+        /// Their bytes, with network header and without the MAC's.
+        pub routing_bytes: u64,
+        /// Routing packets lost: a full queue, or given up by the MAC.
+        pub routing_lost: u64,
+        /// Announcements of its channel that it sent.
+        pub announcements: u64,
+        /// Requests and replies of ARP that it sent.
+        pub arp: u64,
+        /// Links to neighbours that failed.
+        pub link_failures: u64,
+        /// Changes of the channel that it listens on.
+        pub handoffs: u64,
     }
 }
 

@@ -274,21 +274,22 @@ pub enum LossCause {
     PrimaryUser,
 }
 
-/// Counts of one node, from the start.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct RoutingStats {
-    /// Packets transmitted by kind, in the order of [`MessageKind::ALL`].
-    pub messages: [u64; MessageKind::ALL.len()],
-    /// Octets of all packets transmitted, with network and transport headers.
-    pub bytes: u64,
-    /// Searches begun.
-    pub discoveries: u64,
-    /// Searches that found a route.
-    pub found: u64,
-    /// Searches that failed.
-    pub failed: u64,
-    /// Messages withheld by a rate limit: requests are put off, errors are not sent.
-    pub limited: u64,
+cogtcp_units::counts! {
+    /// Counts of one node, from the start.
+    pub struct RoutingStats {
+        /// Packets transmitted by kind, in the order of [`MessageKind::ALL`].
+        pub messages: [u64; MessageKind::ALL.len()],
+        /// Octets of all packets transmitted, with network and transport headers.
+        pub bytes: u64,
+        /// Searches begun.
+        pub discoveries: u64,
+        /// Searches that found a route.
+        pub found: u64,
+        /// Searches that failed.
+        pub failed: u64,
+        /// Messages withheld by a rate limit: requests are put off, errors are not sent.
+        pub limited: u64,
+    }
 }
 
 impl RoutingStats {
@@ -300,29 +301,6 @@ impl RoutingStats {
     /// Packets transmitted of one kind.
     pub fn of(&self, kind: MessageKind) -> u64 {
         self.messages[kind as usize]
-    }
-
-    /// Adds to each count the same count of `other`.
-    fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
-        Self {
-            messages: std::array::from_fn(|kind| join(self.messages[kind], other.messages[kind])),
-            bytes: join(self.bytes, other.bytes),
-            discoveries: join(self.discoveries, other.discoveries),
-            found: join(self.found, other.found),
-            failed: join(self.failed, other.failed),
-            limited: join(self.limited, other.limited),
-        }
-    }
-
-    /// What was counted after `before`.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        self.join(before, |now, before| now - before)
-    }
-
-    /// Adds what another node counted.
-    pub fn add(&mut self, other: &Self) {
-        *self = self.join(other, |one, other| one + other);
     }
 
     pub(crate) fn count(&mut self, packet: &RoutingPacket) {

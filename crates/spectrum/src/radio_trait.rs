@@ -118,48 +118,33 @@ impl RadioState {
     }
 }
 
-/// Time and events of one radio since its start.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct RadioStats {
-    /// Time open to traffic.
-    pub transmitting: Duration,
-    /// Time spent sensing.
-    pub sensing: Duration,
-    /// Time spent switching.
-    pub switching: Duration,
-    /// Time without signal.
-    pub lost: Duration,
-    /// Times that the signal was lost.
-    pub losses: u64,
-    /// Sensings begun.
-    pub sensings: u64,
-    /// PU arrivals on the radio's channel, also those during silence.
-    pub pu_arrivals: u64,
-    /// Changes of channel.
-    pub handoffs: u64,
-    /// Sensings that missed a PU.
-    pub missed_detections: u64,
-    /// Sensings that reported a PU where there was none.
-    pub false_alarms: u64,
+cogtcp_units::counts! {
+    /// Time and events of one radio since its start.
+    pub struct RadioStats {
+        /// Time open to traffic.
+        pub transmitting: Duration,
+        /// Time spent sensing.
+        pub sensing: Duration,
+        /// Time spent switching.
+        pub switching: Duration,
+        /// Time without signal.
+        pub lost: Duration,
+        /// Times that the signal was lost.
+        pub losses: u64,
+        /// Sensings begun.
+        pub sensings: u64,
+        /// PU arrivals on the radio's channel, also those during silence.
+        pub pu_arrivals: u64,
+        /// Changes of channel.
+        pub handoffs: u64,
+        /// Sensings that missed a PU.
+        pub missed_detections: u64,
+        /// Sensings that reported a PU where there was none.
+        pub false_alarms: u64,
+    }
 }
 
 impl RadioStats {
-    /// What was counted after `before`.
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            transmitting: self.transmitting - before.transmitting,
-            sensing: self.sensing - before.sensing,
-            switching: self.switching - before.switching,
-            lost: self.lost - before.lost,
-            losses: self.losses - before.losses,
-            sensings: self.sensings - before.sensings,
-            pu_arrivals: self.pu_arrivals - before.pu_arrivals,
-            handoffs: self.handoffs - before.handoffs,
-            missed_detections: self.missed_detections - before.missed_detections,
-            false_alarms: self.false_alarms - before.false_alarms,
-        }
-    }
-
     /// Adds `span` to the time spent in `phase`.
     pub(crate) fn spend(&mut self, phase: Phase, span: Duration) {
         match phase {

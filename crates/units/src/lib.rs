@@ -10,6 +10,7 @@
 
 mod bytes;
 mod check;
+mod counts;
 mod heap;
 mod measures;
 mod overlay;
@@ -30,6 +31,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use check::Check;
+pub use counts::Count;
 pub use heap::{Heap, HeapKey, HeapPlaces};
 pub use measures::{Acceleration, Decibel, Frequency, Length, Speed};
 pub use position::Position;

@@ -178,77 +178,45 @@ pub enum MediumEvent<T> {
     },
 }
 
-/// What a station counted.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Counters {
-    /// Exchanges begun: first attempts, retries and broadcasts.
-    pub attempts: u64,
-    /// Exchanges that failed, by cause.
-    pub interfered: u64,
-    /// See [`ExchangeFailure::Unanswered`].
-    pub unanswered: u64,
-    /// See [`ExchangeFailure::Collided`].
-    pub collided: u64,
-    /// See [`ExchangeFailure::Garbled`].
-    pub garbled: u64,
-    /// See [`ExchangeFailure::OutOfReach`].
-    pub out_of_reach: u64,
-    /// See [`ExchangeFailure::Refused`].
-    pub refused: u64,
-    /// Frames put on the air, of all kinds.
-    pub frames: u64,
-    /// Time spent sending.
-    pub air_time: Duration,
-    /// Packets accepted into the queue.
-    pub queued: u64,
-    /// Packets acknowledged or broadcast.
-    pub sent: u64,
-    /// Packets given up at a retry limit that had not arrived.
-    pub given_up: u64,
-    /// Packets given up that had arrived.
-    pub given_up_arrived: u64,
-    /// Packets displaced from the queue by routing, or taken out of it.
-    pub removed: u64,
-    /// Packets handed up, broadcasts among them.
-    pub received: u64,
-    /// Copies of a packet that had been handed up before.
-    pub duplicates: u64,
+cogtcp_units::counts! {
+    /// What a station counted.
+    pub struct Counters {
+        /// Exchanges begun: first attempts, retries and broadcasts.
+        pub attempts: u64,
+        /// Exchanges that failed, by cause.
+        pub interfered: u64,
+        /// See [`ExchangeFailure::Unanswered`].
+        pub unanswered: u64,
+        /// See [`ExchangeFailure::Collided`].
+        pub collided: u64,
+        /// See [`ExchangeFailure::Garbled`].
+        pub garbled: u64,
+        /// See [`ExchangeFailure::OutOfReach`].
+        pub out_of_reach: u64,
+        /// See [`ExchangeFailure::Refused`].
+        pub refused: u64,
+        /// Frames put on the air, of all kinds.
+        pub frames: u64,
+        /// Time spent sending.
+        pub air_time: Duration,
+        /// Packets accepted into the queue.
+        pub queued: u64,
+        /// Packets acknowledged or broadcast.
+        pub sent: u64,
+        /// Packets given up at a retry limit that had not arrived.
+        pub given_up: u64,
+        /// Packets given up that had arrived.
+        pub given_up_arrived: u64,
+        /// Packets displaced from the queue by routing, or taken out of it.
+        pub removed: u64,
+        /// Packets handed up, broadcasts among them.
+        pub received: u64,
+        /// Copies of a packet that had been handed up before.
+        pub duplicates: u64,
+    }
 }
 
 impl Counters {
-    /// Adds to each count the same count of `other`.
-    fn join(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
-        Self {
-            attempts: join(self.attempts, other.attempts),
-            interfered: join(self.interfered, other.interfered),
-            unanswered: join(self.unanswered, other.unanswered),
-            collided: join(self.collided, other.collided),
-            garbled: join(self.garbled, other.garbled),
-            out_of_reach: join(self.out_of_reach, other.out_of_reach),
-            refused: join(self.refused, other.refused),
-            frames: join(self.frames, other.frames),
-            air_time: Duration::from_nanos(join(self.air_time.as_nanos(), other.air_time.as_nanos())),
-            queued: join(self.queued, other.queued),
-            sent: join(self.sent, other.sent),
-            given_up: join(self.given_up, other.given_up),
-            given_up_arrived: join(self.given_up_arrived, other.given_up_arrived),
-            removed: join(self.removed, other.removed),
-            received: join(self.received, other.received),
-            duplicates: join(self.duplicates, other.duplicates),
-        }
-    }
-
-    /// What was counted after `before`.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        self.join(before, |now, before| now - before)
-    }
-
-    /// Adds what another station counted.
-    pub fn add(&mut self, other: &Self) {
-        *self = self.join(other, |one, other| one + other);
-    }
-
     pub(crate) fn count(&mut self, cause: ExchangeFailure) {
         match cause {
             ExchangeFailure::Interfered(_) => self.interfered += 1,

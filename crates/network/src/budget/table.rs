@@ -8,26 +8,15 @@ use cogtcp_link::Link;
 use cogtcp_records::Table;
 use cogtcp_records::tables::{BudgetBuilder, BudgetRow};
 
-/// Bytes of a flow's data that reached the receiving host.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Reached {
-    /// On the wire.
-    pub wire: u64,
-    /// Payload that came for the first time, in order or not.
-    pub new: u64,
-    /// Payload that had come before, or for which the receiver had no room.
-    pub repeated: u64,
-}
-
-impl Reached {
-    /// What came since `before`.
-    #[must_use]
-    pub fn since(&self, before: &Self) -> Self {
-        Self {
-            wire: self.wire - before.wire,
-            new: self.new - before.new,
-            repeated: self.repeated - before.repeated,
-        }
+cogtcp_units::counts! {
+    /// Bytes of a flow's data that reached the receiving host.
+    pub struct Reached {
+        /// On the wire.
+        pub wire: u64,
+        /// Payload that came for the first time, in order or not.
+        pub new: u64,
+        /// Payload that had come before, or for which the receiver had no room.
+        pub repeated: u64,
     }
 }
 
