@@ -10,7 +10,7 @@ pub mod csv;
 pub mod setdest;
 
 use crate::TrajectoryError;
-use cogtcp_units::Time;
+use cogtcp_units::{Time, parse_seconds};
 
 impl TraceReason {
     /// The reason without a text of the file: it may be another's, and nobody's to see.
@@ -132,7 +132,8 @@ impl FileLine<'_> {
     }
 
     fn seconds(self, field: &'static str, text: &str) -> Result<Time, TraceError> {
-        self.field(field, text, "seconds, as 12.5", parse_seconds(text))
+        let value = parse_seconds(text).filter(|at| *at < Time::from_millis(1_000_000_000_000));
+        self.field(field, text, "seconds, as 12.5", value)
     }
 
     fn metres(self, field: &'static str, text: &str) -> Result<f64, TraceError> {
@@ -150,44 +151,7 @@ impl FileLine<'_> {
     }
 }
 
-/// Decimal seconds, exact to the nanosecond; digits beyond are rounded, an exponent is read as a float.
-fn parse_seconds(text: &str) -> Option<Time> {
-    if text.contains(['e', 'E']) {
-        let value: f64 = text.parse().ok()?;
-        return (0.0..1e9).contains(&value).then(|| Time::from_secs_f64(value));
-    }
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() && decimals.is_empty() || !is_digits(whole) || !is_digits(decimals) {
-        return None;
-    }
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let mut digits = decimals.bytes().map(|byte| u64::from(byte - b'0'));
-    let nanos = (0..9).fold(0, |nanos, _| nanos * 10 + digits.next().unwrap_or(0));
-    let up = u64::from(digits.next().unwrap_or(0) >= 5);
-    // Within 1e9 s, as above.
-    (whole < 1_000_000_000).then(|| Time::from_nanos(whole * 1_000_000_000 + nanos + up))
-}
-
-/// A time as exact decimal seconds.
-fn seconds(at: Time) -> String {
-    let nanos = at.as_nanos();
-    let text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
-    let text = text.trim_end_matches('0');
-    text.strip_suffix('.').unwrap_or(text).to_owned()
-}
-
-/// A text that is quoted in an error: not longer than a line, and without characters that would move a
-/// terminal's cursor.
+/// Returns a text of the file as an error quotes it.
 fn shorten(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut quoted: String = text.chars().take(LONGEST).flat_map(printable).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        quoted.push_str("...");
-    }
-    quoted
-}
-
-fn printable(character: char) -> Vec<char> {
-    if character.is_control() { character.escape_default().collect() } else { vec![character] }
+    cogtcp_units::shorten(text, 60)
 }

@@ -2,8 +2,7 @@
 
 mod index;
 
-use crate::logs::seconds;
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Duration, Time, write_seconds};
 use index::TimeIndex;
 
 /// Intervals that a look-up scans at once before it searches. Most buckets hold no more, and without a
@@ -46,7 +45,7 @@ pub enum IntervalsError {
     /// The departure is not after the arrival.
     #[error(
         "the ON period that arrives at {} s departs at {} s: it must depart after it arrives",
-        seconds(*arrival), seconds(*departure)
+        write_seconds(*arrival), write_seconds(*departure)
     )]
     Empty {
         /// Arrival.
@@ -57,7 +56,7 @@ pub enum IntervalsError {
     /// An interval begins before the one before it ended.
     #[error(
         "the ON period that arrives at {} s begins before the last one ended, at {} s",
-        seconds(*arrival), seconds(*last)
+        write_seconds(*arrival), write_seconds(*last)
     )]
     Overlap {
         /// Arrival.

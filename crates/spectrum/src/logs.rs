@@ -12,7 +12,7 @@ pub mod pu_log;
 pub mod released;
 
 use crate::{ChannelTableError, IntervalsError};
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Duration, Time, parse_seconds};
 
 /// What is wrong with a log file, and where.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -140,42 +140,6 @@ pub enum WriteError {
     PowerInMap(u32),
 }
 
-/// A time as exact decimal seconds: "12.5".
-pub(crate) fn seconds(at: Time) -> String {
-    let nanos = at.as_nanos();
-    let (whole, rest) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
-    if rest == 0 {
-        return whole.to_string();
-    }
-    let decimals = format!("{rest:09}");
-    format!("{whole}.{}", decimals.trim_end_matches('0'))
-}
-
-/// Reads decimal seconds exactly to the nanosecond (a Unix time has more digits than a 64-bit float); digits
-/// beyond are rounded. An exponent is read as a float.
-fn parse_seconds(text: &str) -> Option<Time> {
-    if text.contains(['e', 'E']) {
-        let value: f64 = text.parse().ok()?;
-        // A time has 64 bits of nanoseconds: 1.8e10 s.
-        return (0.0..1e10).contains(&value).then(|| Time::from_secs_f64(value));
-    }
-    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
-    // "." alone is no number; ".5" and "5." are.
-    if (whole.is_empty() && decimals.is_empty()) || !is_digits(whole) || !is_digits(decimals) {
-        return None;
-    }
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let mut nanos = 0;
-    let mut digits = decimals.bytes().map(|byte| u64::from(byte - b'0'));
-    for _ in 0..9 {
-        nanos = nanos * 10 + digits.next().unwrap_or(0);
-    }
-    let round_up = u64::from(digits.next().unwrap_or(0) >= 5);
-    // Nanoseconds rounded up to a whole second carry in the sum.
-    whole.checked_mul(1_000_000_000)?.checked_add(nanos + round_up).map(Time::from_nanos)
-}
-
 /// One line or word of a file, with where it is.
 #[derive(Clone, Copy)]
 struct FileLine<'a> {
@@ -227,23 +191,9 @@ impl FileLine<'_> {
     }
 }
 
-/// A field that is quoted in an error: not longer than a line, and without characters that would move a
-/// terminal's cursor.
+/// Returns a field as an error quotes it.
 fn shorten(text: &str) -> String {
-    const LONGEST: usize = 40;
-    let mut quoted = String::new();
-    for (count, character) in text.chars().enumerate() {
-        if count == LONGEST {
-            quoted.push_str("...");
-            break;
-        }
-        if character.is_control() {
-            quoted.extend(character.escape_default());
-        } else {
-            quoted.push(character);
-        }
-    }
-    quoted
+    cogtcp_units::shorten(text, 40)
 }
 
 /// The lines that carry data, without comments (`#` to the end of the line) and angle brackets, split in
@@ -262,31 +212,4 @@ fn data_lines<'a>(file: &'a str, text: &'a str) -> impl Iterator<Item = (FileLin
         };
         (!line.is_empty()).then_some((FileLine { file, line: index + 1 }, fields))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_are_exact() {
-        for (text, nanos) in [
-            ("0", 0),
-            ("12.5", 12_500_000_000),
-            (".25", 250_000_000),
-            ("7.", 7_000_000_000),
-            ("1700000000.123456789", 1_700_000_000_123_456_789),
-            ("0.0000000015", 2),
-            ("1e-3", 1_000_000),
-        ] {
-            assert_eq!(parse_seconds(text), Some(Time::from_nanos(nanos)), "{text}");
-        }
-        for text in ["", ".", "-1", "+1", "1,5", "1s", "nan", "inf", "1e400", "99999999999999999999", "1e"] {
-            assert_eq!(parse_seconds(text), None, "{text}");
-        }
-        for nanos in [0, 1, 1_000_000_000, 1_500_000_000, u64::MAX] {
-            let at = Time::from_nanos(nanos);
-            assert_eq!(parse_seconds(&seconds(at)), Some(at));
-        }
-    }
 }

@@ -46,5 +46,8 @@ pub use registry::{
 };
 pub use seed::Seed;
 pub use suggest::{among, list, nearest};
-pub use text::{In, Quantity, count_and_unit, deserialize_text, deserialize_text_or_table};
+pub use text::{
+    In, Quantity, count_and_unit, deserialize_text, deserialize_text_or_table, parse_seconds, shorten,
+    write_seconds,
+};
 pub use time::{Duration, Time};

@@ -1,5 +1,6 @@
 //! Values that are written as a text: one macro for all of them, in every crate.
 
+use crate::Time;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Unexpected, Visitor};
 use std::fmt::{self, Display};
@@ -106,6 +107,53 @@ pub fn count_and_unit(text: &str) -> Option<(u64, &str)> {
     Some((count, text[end..].trim()))
 }
 
+/// Reads decimal seconds exactly to the nanosecond (a Unix time has more digits than a 64-bit float); digits
+/// beyond are rounded. An exponent is read as a float.
+pub fn parse_seconds(text: &str) -> Option<Time> {
+    if text.contains(['e', 'E']) {
+        let value: f64 = text.parse().ok()?;
+        // A time has 64 bits of nanoseconds: 1.8e10 s.
+        return (0.0..1e10).contains(&value).then(|| Time::from_secs_f64(value));
+    }
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
+    let is_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    // "." alone is no number; ".5" and "5." are.
+    if (whole.is_empty() && decimals.is_empty()) || !is_digits(whole) || !is_digits(decimals) {
+        return None;
+    }
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let mut digits = decimals.bytes().map(|byte| u64::from(byte - b'0'));
+    let nanos = (0..9).fold(0, |nanos, _| nanos * 10 + digits.next().unwrap_or(0));
+    let round_up = u64::from(digits.next().unwrap_or(0) >= 5);
+    // Nanoseconds rounded up to a whole second carry in the sum.
+    whole.checked_mul(1_000_000_000)?.checked_add(nanos + round_up).map(Time::from_nanos)
+}
+
+/// Writes a time as exact decimal seconds: "12.5".
+pub fn write_seconds(at: Time) -> String {
+    let nanos = at.as_nanos();
+    let text = format!("{}.{:09}", nanos / 1_000_000_000, nanos % 1_000_000_000);
+    let text = text.trim_end_matches('0');
+    text.strip_suffix('.').unwrap_or(text).to_owned()
+}
+
+/// Returns a text as an error quotes it: at most `longest` characters of it, and none that would move a
+/// terminal's cursor.
+pub fn shorten(text: &str, longest: usize) -> String {
+    let mut quoted = String::new();
+    for character in text.chars().take(longest) {
+        if character.is_control() {
+            quoted.extend(character.escape_default());
+        } else {
+            quoted.push(character);
+        }
+    }
+    if text.chars().nth(longest).is_some() {
+        quoted.push_str("...");
+    }
+    quoted
+}
+
 /// A quantity that models keep as a plain number, in the unit that its type says.
 pub trait Quantity: Sized {
     /// The number.
@@ -167,5 +215,38 @@ impl<Q: Quantity> In<Q> {
         Q: serde::Serialize,
     {
         Q::of_number(*number).serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_exact() {
+        for (text, nanos) in [
+            ("0", 0),
+            ("12.5", 12_500_000_000),
+            (".25", 250_000_000),
+            ("7.", 7_000_000_000),
+            ("1700000000.123456789", 1_700_000_000_123_456_789),
+            ("0.0000000015", 2),
+            ("1e-3", 1_000_000),
+        ] {
+            assert_eq!(parse_seconds(text), Some(Time::from_nanos(nanos)), "{text}");
+        }
+        for text in ["", ".", "-1", "+1", "1,5", "1s", "nan", "inf", "1e400", "99999999999999999999", "1e"] {
+            assert_eq!(parse_seconds(text), None, "{text}");
+        }
+        for nanos in [0, 1, 1_000_000_000, 1_500_000_000, u64::MAX] {
+            let at = Time::from_nanos(nanos);
+            assert_eq!(parse_seconds(&write_seconds(at)), Some(at));
+        }
+    }
+
+    #[test]
+    fn quotes_move_no_cursor() {
+        assert_eq!(shorten("a\u{1b}[2Jb", 60), "a\\u{1b}[2Jb");
+        assert_eq!((shorten("abcd", 3), shorten("abc", 3)), ("abc...".to_owned(), "abc".to_owned()));
     }
 }

@@ -4,9 +4,9 @@
 //! Between two corners a node moves in a straight line at constant speed. Columns may stand in any order,
 //! further ones are ignored; `#` begins a comment line.
 
-use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, seconds, shorten};
+use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, shorten};
 use crate::{Mobility, Trajectory, Vertex};
-use cogtcp_units::Position;
+use cogtcp_units::{Position, write_seconds};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -76,7 +76,7 @@ pub fn write(mobility: &Mobility) -> String {
     for (node, trajectory) in mobility.trajectories().iter().enumerate() {
         for Vertex { time, position } in trajectory.vertices() {
             // Writing to a String cannot fail.
-            let _ = writeln!(text, "{node},{},{},{}", seconds(*time), position.x, position.y);
+            let _ = writeln!(text, "{node},{},{},{}", write_seconds(*time), position.x, position.y);
         }
     }
     text

@@ -6,9 +6,9 @@
 //! size of a node in a drawing. The variables may have other names. A file may number its nodes from 1: its node
 //! 1 then is the first.
 
-use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, seconds, shorten};
+use super::{FileLine, MOST_VERTICES, TraceError, TraceReason, shorten};
 use crate::{Mobility, Trajectory, Vertex};
-use cogtcp_units::{Duration, Position, Time};
+use cogtcp_units::{Duration, Position, Time, write_seconds};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -212,8 +212,11 @@ pub fn write(mobility: &Mobility) -> String {
             }
             let speed = from.position.distance(to.position) / (to.time - from.time).as_secs_f64();
             let Position { x, y } = to.position;
-            let _ =
-                writeln!(text, "$ns_ at {} \"$node_({node}) setdest {x} {y} {speed}\"", seconds(from.time));
+            let _ = writeln!(
+                text,
+                "$ns_ at {} \"$node_({node}) setdest {x} {y} {speed}\"",
+                write_seconds(from.time)
+            );
         }
     }
     text

@@ -6,9 +6,9 @@
 //! interval, `<spectrum, id, bandwidth, noise, noise, ...>`, after a line `interval SECONDS`; the last value
 //! holds on. Angle brackets and commas may be left out; `#` begins a comment.
 
-use super::{FileLine, LogError, LogReason, data_lines, seconds};
+use super::{FileLine, LogError, LogReason, data_lines};
 use crate::{Channel, ChannelTable};
-use cogtcp_units::{Duration, Power, Probability, Time};
+use cogtcp_units::{Duration, Power, Probability, Time, write_seconds};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -78,7 +78,7 @@ pub fn write(table: &ChannelTable) -> String {
     let mut text = String::from("# <spectrum, id, bandwidth, noise>: band, channel, bit/s, W\n");
     // Writing to a String cannot fail.
     if let Some(interval) = table.noise_interval() {
-        let _ = writeln!(text, "interval {}", seconds(Time::ZERO + interval));
+        let _ = writeln!(text, "interval {}", write_seconds(Time::ZERO + interval));
     }
     for (id, channel) in table.iter() {
         let within = id.0 % table.per_band() + 1;

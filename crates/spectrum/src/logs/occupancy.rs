@@ -18,10 +18,10 @@ pub use reading::Reading;
 
 use reading::{Band, Spacing};
 
-use super::{FileLine, LogError, LogReason, seconds};
+use super::{FileLine, LogError, LogReason};
 use crate::propagation::Position;
 use crate::{Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
-use cogtcp_units::{Duration, Time};
+use cogtcp_units::{Duration, Time, write_seconds};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -120,7 +120,7 @@ pub fn read_as(file: &str, text: &str, reading: &Reading) -> Result<Occupancy, L
             let band = bands.entry(id).or_default();
             // Two samples of one time are read in their order: the later one holds.
             if band.last.is_some_and(|last| at < last) {
-                return Err(place.error(LogReason::Unsorted { band: id, time: seconds(at) }));
+                return Err(place.error(LogReason::Unsorted { band: id, time: write_seconds(at) }));
             }
             // All columns of a line have its time.
             if number == 0 {
@@ -284,7 +284,7 @@ pub fn write(occupancy: &Occupancy) -> String {
     let mut text = format!("{HEADER}\n");
     for (at, band, busy) in samples {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "{},{band},{}", seconds(at), u8::from(busy));
+        let _ = writeln!(text, "{},{band},{}", write_seconds(at), u8::from(busy));
     }
     text
 }

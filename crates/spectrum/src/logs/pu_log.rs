@@ -5,10 +5,10 @@
 //! `<i, arrival_time, departure_time>` (s), each PU's in the order of time. The paper prints the entries as
 //! tuples and not as text: angle brackets and commas are written, and may be left out; `#` begins a comment.
 
-use super::{FileLine, LogError, LogReason, WriteError, data_lines, seconds};
+use super::{FileLine, LogError, LogReason, WriteError, data_lines};
 use crate::propagation::Position;
 use crate::{Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
-use cogtcp_units::Power;
+use cogtcp_units::{Power, write_seconds};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -75,7 +75,13 @@ pub fn write(activity: &PuActivity) -> Result<String, WriteError> {
     text.push_str("# <i, arrival_time, departure_time>: seconds\n");
     for user in &activity.users {
         for on in user.activity.as_slice() {
-            let _ = writeln!(text, "<{}, {}, {}>", user.id, seconds(on.arrival), seconds(on.departure));
+            let _ = writeln!(
+                text,
+                "<{}, {}, {}>",
+                user.id,
+                write_seconds(on.arrival),
+                write_seconds(on.departure)
+            );
         }
     }
     Ok(text)

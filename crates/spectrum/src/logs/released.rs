@@ -7,11 +7,11 @@
 //!
 //! Channel c of these files is channel c of band c + 1 of ours, one channel per band.
 
-use super::{FileLine, LogError, LogReason, WriteError, seconds};
+use super::{FileLine, LogError, LogReason, WriteError};
 use crate::activity::{ActivityLaw, LawError, scatter};
 use crate::propagation::Position;
 use crate::{Channel, ChannelTable, Intervals, OnInterval, PrimaryUser, PuActivity, Reach};
-use cogtcp_units::{Duration, Probability, RandomStream};
+use cogtcp_units::{Duration, Probability, RandomStream, write_seconds};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -155,7 +155,7 @@ pub fn write_map(map: &Map) -> Result<String, WriteError> {
     for MapUser { user, .. } in &map.users {
         let _ = writeln!(text, "{}", user.activity.len());
         for on in user.activity.as_slice() {
-            let _ = writeln!(text, "{}\n{}", seconds(on.arrival), seconds(on.departure));
+            let _ = writeln!(text, "{}\n{}", write_seconds(on.arrival), write_seconds(on.departure));
         }
     }
     Ok(text)

@@ -1,7 +1,7 @@
 //! Times of samples: decimal seconds, or date and time of day by ISO 8601.
 
-use super::super::{FileLine, LogError, parse_seconds};
-use cogtcp_units::{Duration, Time};
+use super::super::{FileLine, LogError};
+use cogtcp_units::{Duration, Time, parse_seconds};
 
 /// Reads a time; dates count from 1970.
 pub(super) fn read(place: FileLine<'_>, text: &str) -> Result<Time, LogError> {
