@@ -2,6 +2,7 @@
 
 pub mod aimd;
 pub mod atcp;
+mod bandwidth;
 pub mod bbr;
 pub mod bbr1;
 pub mod c2;

@@ -21,8 +21,8 @@
 //! - Below the low window dwnd stays as it is: it neither grows nor shrinks.
 //! - win at a loss event is FlightSize, as RFC 5681 takes it for Reno.
 
+use super::bandwidth::BandwidthEstimator;
 use super::growth::{self, Additive, Round};
-use super::westwood::BandwidthEstimator;
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };

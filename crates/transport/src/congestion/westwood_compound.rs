@@ -12,8 +12,8 @@
 //! - gamma is tuned as Compound tunes it.
 //! - The filter is Linux's by default, the Compound constants are the draft's.
 
+use super::bandwidth::{self, BandwidthEstimator};
 use super::compound::{self, AfterLoss, Compound};
-use super::westwood::{self, BandwidthEstimator};
 use super::{ControlInfo, growth};
 use crate::{Preset, PresetValue, Recovery};
 
@@ -26,11 +26,11 @@ pub const INFO: ControlInfo = ControlInfo {
     reference: "Zhou, Al Ali and Chowdhury, Investigation of TCP Protocols in Dynamically Varying Bandwidth Conditions, \
                 section 5",
     parameters: &[
-        westwood::FILTER,
-        westwood::FILTER_WINDOW,
-        westwood::TUSTIN_GAIN,
-        westwood::RESET_RTT_MIN,
-        westwood::AT_LEAST_HALF,
+        bandwidth::FILTER,
+        bandwidth::FILTER_WINDOW,
+        bandwidth::TUSTIN_GAIN,
+        bandwidth::RESET_RTT_MIN,
+        bandwidth::AT_LEAST_HALF,
         compound::ALPHA,
         compound::K,
         compound::ETA,
