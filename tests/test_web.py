@@ -1,5 +1,6 @@
 """The engine as WebAssembly: the same bytes as native, in node and in a browser."""
 
+import base64
 import json
 import math
 import re
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from cogtcp import Scenario, _core, compare
@@ -16,6 +18,8 @@ from cogtcp.lab import controls
 from cogtcp.model import headline
 from cogtcp.model.capture import Point, blocks, find_point
 from cogtcp.showing.figure.run_map import RunMap
+from cogtcp.showing.figure.series import Series
+from cogtcp.showing.figure.timeline import Timeline
 from conftest import ROOT
 from web import drawn, native, of_presets, shortened
 
@@ -191,6 +195,57 @@ def test_the_map_is_that_of_a_report(wasm: Path, lab_data: dict[str, Any], tmp_p
         assert all(abs(a - b) <= 1 for x, y in zip(*places, strict=True) for a, b in zip(x, y, strict=True))
         assert one == known, preset["name"]
     assert maps >= 3
+
+
+def test_time_lines_are_those_of_a_report(lab_data: dict[str, Any], tmp_path: Path) -> None:
+    """Of every shipped scenario; two have more samples or events than a page carries."""
+    if NODE is None:
+        pytest.skip("needs node")
+    more = {
+        "sensed-link": ["run.sample_interval", "200 us"],
+        "cr-single-hop": ["run.duration", "200 s"],
+    }
+    expected, groups = [], []
+    for preset in of_presets(lab_data):
+        if preset["group"] != "Scenarios":
+            continue
+        given = shortened(preset)
+        if preset["name"] in more:
+            given["set"].append(more[preset["name"]])
+        for runs in ({"": None}, {"a": "sack", "b": "cubic"}):
+            series, files = {}, {}
+            for name, transport in runs.items():
+                asked = {**given, "transport": transport}
+                folder = tmp_path / f"{len(groups)}-{name}"
+                folder.mkdir()
+                result = native(asked, folder, 3)
+                if isinstance(result, str):
+                    break  # no flow to give a transport
+                series[name] = Series.of(result)
+                request = {"ask": "run", "scenario": asked, "seed": 3, "trace": "full"}
+                files[name] = str(folder / "answer")
+                Path(files[name]).write_bytes(_core.ask(json.dumps(request), _core.Cancel()))
+            if len(series) == len(runs):
+                expected.append(json.loads(json.dumps(Timeline.of(series).data(), default=list)))
+                groups.append(files)
+    assert len(groups) >= 30
+    assert any(known["grid"]["pairs"] for known in expected)
+    assert any(known["listed"] < known["total"] for known in expected)
+    command = [NODE, str(ROOT / "tests" / "web" / "timelines.mjs"), PAGE.as_uri()]
+    lines = "\n".join(map(json.dumps, groups))
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=True)
+    for files, known, line in zip(groups, expected, done.stdout.splitlines(), strict=True):
+        one = json.loads(line)
+        assert one.pop("address") is False  # the page keeps other things in its address
+        for track in [track for plot in known["plots"] for track in plot["tracks"]]:
+            values = np.frombuffer(base64.b64decode(track["values"]), "<f4")
+            track["values"] = [None if math.isnan(value) else float(value) for value in values]
+        for track in [track for plot in one["plots"] for track in plot["tracks"]]:
+            track["values"] = [v if v is None else float(np.float32(v)) for v in track["values"]]
+        # Half a microsecond is rounded up or to even.
+        times = np.cumsum(one["events"].pop("time")), np.cumsum(known["events"].pop("time"))
+        assert np.abs(times[0] - times[1]).max(initial=0) <= 1, files
+        assert one == known, files
 
 
 def test_captures_are_those_of_cogtcp(wasm: Path, lab_data: dict[str, Any], tmp_path: Path) -> None:

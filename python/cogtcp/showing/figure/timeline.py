@@ -12,7 +12,7 @@ import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.showing.figure import model, scale
@@ -182,24 +182,10 @@ class Timeline:
         zoom = next((span for run in runs if (span := run.zoom())), None)
         return {
             "end": self.end,
-            "grid": {
-                "start": self.grid.start,
-                "width": self.grid.width,
-                "cells": self.grid.cells,
-                "pairs": self.grid.pairs,
-            },
+            "grid": asdict(self.grid),
             "grain": self.grid.describe(),
             "zoom": list(zoom) if zoom else None,
-            "lines": [
-                {
-                    "name": line.name,
-                    "run": line.run,
-                    "flow": line.flow,
-                    "color": line.color,
-                    "dashes": _numbers(line.dashes),
-                }
-                for line in self.lines
-            ],
+            "lines": [{**asdict(line), "dashes": _numbers(line.dashes)} for line in self.lines],
             "shown": self.shown,
             "runs": list(self.runs),
             "plots": [
@@ -239,17 +225,21 @@ class Timeline:
         """Return the events of all runs by column, how many these are, and how many there were."""
         rows: list[tuple[float, str, int, str, str, float]] = []
         total = 0
-        quota = _quotas([run.events for run in self.runs.values()], _MOST_EVENTS)
-        for number, (run, most) in enumerate(zip(self.runs.values(), quota, strict=True)):
+        counts = [Counter(run.events.codes["kind"]) for run in self.runs.values()]
+        most = _quota(counts, _MOST_EVENTS)
+        for number, (run, count) in enumerate(zip(self.runs.values(), counts, strict=True)):
             events = run.events
             total += len(events.time)
-            by_kind: list[list[int]] = [[] for _ in events.names["kind"]]
+            seen: Counter[int] = Counter()
             for i, code in enumerate(events.codes["kind"]):
-                by_kind[code].append(i)
-            for name, chosen in zip(events.names["kind"], by_kind, strict=True):
-                for i in _spread(chosen, most):
-                    entity, detail = (events.names[c][events.codes[c][i]] for c in ("entity", "detail"))
-                    rows.append((events.time[i], name, number, entity, detail, events.value[i]))
+                at, n = seen[code], count[code]
+                seen[code] += 1
+                # Evenly chosen: the event of a kind at which a part of its quota begins.
+                if n <= most or at * most // n != (at - 1) * most // n:
+                    kind, entity, detail = (
+                        events.names[c][events.codes[c][i]] for c in ("kind", "entity", "detail")
+                    )
+                    rows.append((events.time[i], kind, number, entity, detail, events.value[i]))
         rows.sort(key=lambda row: row[0])
         kinds, entities, details = (sorted({row[column] for row in rows}) for column in (1, 3, 4))
         index = [{text: i for i, text in enumerate(texts)} for texts in (kinds, entities, details)]
@@ -389,14 +379,6 @@ def _equal(one: Sequence[float], other: Sequence[float]) -> bool:
     )
 
 
-def _spread(places: Sequence[int], most: int) -> Sequence[int]:
-    """Return at most `most` of them, evenly spread from the first to the last."""
-    if len(places) <= most:
-        return places
-    step = (len(places) - 1) / (most - 1) if most > 1 else 0.0
-    return [*(places[int(number * step)] for number in range(most - 1)), places[-1 if most > 1 else 0]]
-
-
 def _numbers(dashes: str) -> list[float]:
     return [float(part) for part in dashes.split()]
 
@@ -425,10 +407,9 @@ def _some_silences(silences: Sequence[Silence]) -> tuple[list[int], float]:
     return numbers, gap
 
 
-def _quotas(runs: Sequence[Any], most: int) -> list[int]:
+def _quota(counts: Sequence[Counter[int]], most: int) -> int:
     """Return how many events of a kind each run lists, so that all together are no more than `most`."""
-    counts = [Counter(events.codes["kind"]).values() for events in runs]
     quota = most
-    while quota > 1 and sum(min(each, quota) for count in counts for each in count) > most:
+    while quota > 1 and sum(min(each, quota) for count in counts for each in count.values()) > most:
         quota = max(1, int(quota * 0.8))
-    return [quota] * len(runs)
+    return quota
