@@ -112,6 +112,9 @@ mod tests {
         let names: BTreeSet<_> = Preset::all().iter().map(|preset| preset.name).collect();
         assert_eq!(names.len(), Preset::all().len(), "two presets share a name");
         for control in ControlInfo::all() {
+            for parameter in control.parameters {
+                assert!(!parameter.summary.is_empty(), "{} of {}", parameter.name, control.name);
+            }
             for preset in control.presets {
                 assert_eq!(preset.control, control.name, "{preset:?}");
                 assert!(!preset.summary.is_empty(), "{preset:?}");

@@ -21,37 +21,21 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "slow start and congestion avoidance of Reno",
     reference: "RFC 5681; byte counting RFC 3465",
     parameters: &[
-        ParameterSpec::number(
-            "increase",
-            "additive increase a: segments per round trip in congestion avoidance",
-            "segments",
-            [1.0, 0.0, 1000.0],
-        ),
-        ParameterSpec::number(
-            "decrease",
-            "factor b left of FlightSize after a loss event",
-            "",
-            [0.5, 0.0, 1.0],
-        ),
+        ParameterSpec::number("increase", "segments", [1.0, 0.0, 1000.0])
+            .described("additive increase a: segments per round trip in congestion avoidance"),
+        ParameterSpec::number("decrease", "", [0.5, 0.0, 1.0])
+            .described("factor b left of FlightSize after a loss event"),
         growth::ABC_LIMIT,
         hystart::HYSTART,
         hystart::HYSTART_LIMIT,
-        ParameterSpec::flag(
-            "byte_counting",
+        ParameterSpec::flag("byte_counting", true).described(
             "congestion avoidance counts acknowledged bytes (RFC 3465, recommended by RFC 5681); false: \
-                      SMSS * SMSS / cwnd per ACK, as ns-2",
-            true,
+             SMSS * SMSS / cwnd per ACK, as ns-2",
         ),
-        ParameterSpec::flag(
-            "whole_segments",
-            "ssthresh is rounded down to whole segments, as in Linux, BSD and ns-2",
-            false,
-        ),
-        ParameterSpec::flag(
-            "reduce_cwnd",
-            "a loss event reduces cwnd, as in Linux; false: FlightSize (RFC 5681)",
-            false,
-        ),
+        ParameterSpec::flag("whole_segments", false)
+            .described("ssthresh is rounded down to whole segments, as in Linux, BSD and ns-2"),
+        ParameterSpec::flag("reduce_cwnd", false)
+            .described("a loss event reduces cwnd, as in Linux; false: FlightSize (RFC 5681)"),
     ],
     presets: &[
         Preset::new("tahoe", NAME, Recovery::Tahoe)

@@ -10,31 +10,23 @@
 use super::{AckSample, ParameterSpec, Parameters, TcpState};
 use cogtcp_units::{Duration, Time};
 
-pub(super) const FILTER: ParameterSpec = ParameterSpec::choice(
-    "filter",
-    "bandwidth filter: Linux's two cascaded 7/8 filters, or the Tustin filter of the paper and ns-3",
-    "linux",
-    &["linux", "tustin"],
-);
+pub(super) const FILTER: ParameterSpec = ParameterSpec::choice("filter", "linux", &["linux", "tustin"])
+    .described(
+        "bandwidth filter: Linux's two cascaded 7/8 filters, or the Tustin filter of the paper and ns-3",
+    );
 
-pub(super) const FILTER_WINDOW: ParameterSpec = ParameterSpec::number(
-    "filter_window",
-    "Linux's filter: least length of a sample (the RTT if longer)",
-    "s",
-    [0.05, 0.0, 60.0],
-);
+pub(super) const FILTER_WINDOW: ParameterSpec =
+    ParameterSpec::number("filter_window", "s", [0.05, 0.0, 60.0])
+        .described("Linux's filter: least length of a sample (the RTT if longer)");
 
-pub(super) const TUSTIN_GAIN: ParameterSpec =
-    ParameterSpec::number("tustin_gain", "Tustin filter: weight of the old estimate", "", [0.9, 0.0, 1.0]);
+pub(super) const TUSTIN_GAIN: ParameterSpec = ParameterSpec::number("tustin_gain", "", [0.9, 0.0, 1.0])
+    .described("Tustin filter: weight of the old estimate");
 
-pub(super) const RESET_RTT_MIN: ParameterSpec = ParameterSpec::flag(
-    "reset_rtt_min",
-    "measure RTTmin again after a timeout, as Linux; false: the least of the connection",
-    true,
-);
+pub(super) const RESET_RTT_MIN: ParameterSpec = ParameterSpec::flag("reset_rtt_min", true)
+    .described("measure RTTmin again after a timeout, as Linux; false: the least of the connection");
 
 pub(super) const AT_LEAST_HALF: ParameterSpec =
-    ParameterSpec::flag("at_least_half", "ssthresh is no less than half of cwnd", false);
+    ParameterSpec::flag("at_least_half", false).described("ssthresh is no less than half of cwnd");
 
 /// Bandwidth and least RTT, and the window that follows from them.
 #[derive(Clone, Debug)]

@@ -30,34 +30,21 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "BBR version 3: paces at the measured bottleneck bandwidth",
     reference: "draft-ietf-ccwg-bbr (2026-08)",
     parameters: &[
-        ParameterSpec::number("startup_pacing_gain", "pacing gain of Startup: 4 ln 2", "", [2.77, 1.0, 10.0]),
-        ParameterSpec::number("drain_pacing_gain", "pacing gain of Drain", "", [0.5, 0.1, 1.0]),
-        ParameterSpec::number("cwnd_gain", "window in units of the estimated BDP", "", [2.0, 1.0, 10.0]),
-        ParameterSpec::number(
-            "loss_threshold",
-            "tolerated loss rate per round when probing for bandwidth",
-            "",
-            [0.02, 0.0, 1.0],
-        ),
-        ParameterSpec::number("beta", "multiplicative decrease in a round with losses", "", [0.7, 0.1, 1.0]),
-        ParameterSpec::number(
-            "headroom",
-            "share of inflight_longterm left free while cruising",
-            "",
-            [0.15, 0.0, 0.9],
-        ),
-        ParameterSpec::number(
-            "min_rtt_window",
-            "length of the filter for the least RTT",
-            "s",
-            [10.0, 0.1, 3600.0],
-        ),
-        ParameterSpec::number(
-            "probe_rtt_interval",
-            "least time between two ProbeRTT phases",
-            "s",
-            [5.0, 0.1, 3600.0],
-        ),
+        ParameterSpec::number("startup_pacing_gain", "", [2.77, 1.0, 10.0])
+            .described("pacing gain of Startup: 4 ln 2"),
+        ParameterSpec::number("drain_pacing_gain", "", [0.5, 0.1, 1.0]).described("pacing gain of Drain"),
+        ParameterSpec::number("cwnd_gain", "", [2.0, 1.0, 10.0])
+            .described("window in units of the estimated BDP"),
+        ParameterSpec::number("loss_threshold", "", [0.02, 0.0, 1.0])
+            .described("tolerated loss rate per round when probing for bandwidth"),
+        ParameterSpec::number("beta", "", [0.7, 0.1, 1.0])
+            .described("multiplicative decrease in a round with losses"),
+        ParameterSpec::number("headroom", "", [0.15, 0.0, 0.9])
+            .described("share of inflight_longterm left free while cruising"),
+        ParameterSpec::number("min_rtt_window", "s", [10.0, 0.1, 3600.0])
+            .described("length of the filter for the least RTT"),
+        ParameterSpec::number("probe_rtt_interval", "s", [5.0, 0.1, 3600.0])
+            .described("least time between two ProbeRTT phases"),
     ],
     presets: &[Preset::new("bbr", "bbr", Recovery::Sack).described("BBR version 3 with SACK recovery")],
     build: |parameters| Box::new(Bbr::new(parameters)),

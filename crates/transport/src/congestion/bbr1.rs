@@ -34,24 +34,14 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "Bottleneck Bandwidth and Round-trip time, version 1, as in Linux: paces at the best rate of ten rounds",
     reference: "Cardwell et al., CACM 60(2), 2017; Linux tcp_bbr.c",
     parameters: &[
-        ParameterSpec::number(
-            "high_gain",
-            "pacing and window gain of Startup: 2 / ln 2",
-            "",
-            [2.885, 1.0, 10.0],
-        ),
-        ParameterSpec::number("cwnd_gain", "window in units of the estimated BDP", "", [2.0, 1.0, 10.0]),
-        ParameterSpec::number(
-            "min_rtt_window",
-            "time after which the minimum RTT is probed for again",
-            "s",
-            [10.0, 0.1, 3600.0],
-        ),
-        ParameterSpec::flag(
-            "long_term",
-            "look for policers: a steady rate under losses of 20 % and more",
-            true,
-        ),
+        ParameterSpec::number("high_gain", "", [2.885, 1.0, 10.0])
+            .described("pacing and window gain of Startup: 2 / ln 2"),
+        ParameterSpec::number("cwnd_gain", "", [2.0, 1.0, 10.0])
+            .described("window in units of the estimated BDP"),
+        ParameterSpec::number("min_rtt_window", "s", [10.0, 0.1, 3600.0])
+            .described("time after which the minimum RTT is probed for again"),
+        ParameterSpec::flag("long_term", true)
+            .described("look for policers: a steady rate under losses of 20 % and more"),
     ],
     presets: &[
         Preset::new("bbr1", "bbr1", Recovery::Sack)

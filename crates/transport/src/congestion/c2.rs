@@ -73,74 +73,43 @@ pub const INFO: ControlInfo = ControlInfo {
     reference: "Zhou, Di Felice, Drozdenko and Chowdhury, Towards Fast Flow Convergence in Cognitive Radio Cellular \
                 Networks; ns-3 code of the first author",
     parameters: &[
-        ParameterSpec::number("alpha", "saturation from (1 + alpha) Dp", "", [0.2, 0.0, 100.0]),
-        ParameterSpec::number("beta", "starvation up to (1 + beta) Dp", "", [0.05, 0.0, 100.0]),
-        ParameterSpec::number("t_w", "T_w: starvation doubles k after this", "s", [1.0, 0.001, 3600.0]),
-        ParameterSpec::choice("n_source", "source of N at the start", "syn-ack", &["syn-ack", "parameter"]),
-        ParameterSpec::number(
-            "flows",
-            "N without the SYN-ACK's option, this flow included",
-            "flows",
-            [1.0, 1.0, 10_000.0],
-        ),
-        ParameterSpec::choice(
-            "n_rule",
-            "threshold of Algorithm 1: the paper's, or the author's",
-            "paper",
-            &["paper", "author"],
-        ),
-        ParameterSpec::number(
-            "n_cap",
-            "greatest N that Algorithm 1 finds",
-            "flows",
-            [10_000.0, 1.0, 10_000.0],
-        ),
-        ParameterSpec::choice("lower_n", "zone in which N may fall", "saturation", &["saturation", "ideal"]),
-        ParameterSpec::number("rtt_gain", "RTT filter: weight of the old value", "", [0.8, 0.0, 0.999]),
-        ParameterSpec::number("tp_window", "length of a throughput sample", "s", [1.0, 0.001, 3600.0]),
-        ParameterSpec::choice(
-            "count",
-            "an ACK counts its bytes, or one segment",
-            "bytes",
-            &["bytes", "acks"],
-        ),
-        ParameterSpec::number(
-            "slope_window",
-            "window over which the RTT's slope is taken",
-            "s",
-            [0.5, 0.001, 3600.0],
-        ),
-        ParameterSpec::number(
-            "slope_windows",
-            "windows above sigma before competition",
-            "",
-            [3.0, 1.0, 1000.0],
-        ),
-        ParameterSpec::number("sigma_unit", "sigma = sigma_unit / (N RTT)", "s", [0.001, 0.0, 1000.0]),
-        ParameterSpec::choice(
-            "compete",
-            "growth in competition, segments per round trip",
-            "n",
-            &["n", "n-1"],
-        ),
-        ParameterSpec::number(
-            "settle",
-            "no growth by starvation and no jump so long after slow start",
-            "s",
-            [0.0, 0.0, 3600.0],
-        ),
-        ParameterSpec::number("jump_interval", "least time between two jumps of N", "s", [0.0, 0.0, 3600.0]),
-        ParameterSpec::flag(
-            "refine",
+        ParameterSpec::number("alpha", "", [0.2, 0.0, 100.0]).described("saturation from (1 + alpha) Dp"),
+        ParameterSpec::number("beta", "", [0.05, 0.0, 100.0]).described("starvation up to (1 + beta) Dp"),
+        ParameterSpec::number("t_w", "s", [1.0, 0.001, 3600.0])
+            .described("T_w: starvation doubles k after this"),
+        ParameterSpec::choice("n_source", "syn-ack", &["syn-ack", "parameter"])
+            .described("source of N at the start"),
+        ParameterSpec::number("flows", "flows", [1.0, 1.0, 10_000.0])
+            .described("N without the SYN-ACK's option, this flow included"),
+        ParameterSpec::choice("n_rule", "paper", &["paper", "author"])
+            .described("threshold of Algorithm 1: the paper's, or the author's"),
+        ParameterSpec::number("n_cap", "flows", [10_000.0, 1.0, 10_000.0])
+            .described("greatest N that Algorithm 1 finds"),
+        ParameterSpec::choice("lower_n", "saturation", &["saturation", "ideal"])
+            .described("zone in which N may fall"),
+        ParameterSpec::number("rtt_gain", "", [0.8, 0.0, 0.999])
+            .described("RTT filter: weight of the old value"),
+        ParameterSpec::number("tp_window", "s", [1.0, 0.001, 3600.0])
+            .described("length of a throughput sample"),
+        ParameterSpec::choice("count", "bytes", &["bytes", "acks"])
+            .described("an ACK counts its bytes, or one segment"),
+        ParameterSpec::number("slope_window", "s", [0.5, 0.001, 3600.0])
+            .described("window over which the RTT's slope is taken"),
+        ParameterSpec::number("slope_windows", "", [3.0, 1.0, 1000.0])
+            .described("windows above sigma before competition"),
+        ParameterSpec::number("sigma_unit", "s", [0.001, 0.0, 1000.0])
+            .described("sigma = sigma_unit / (N RTT)"),
+        ParameterSpec::choice("compete", "n", &["n", "n-1"])
+            .described("growth in competition, segments per round trip"),
+        ParameterSpec::number("settle", "s", [0.0, 0.0, 3600.0])
+            .described("no growth by starvation and no jump so long after slow start"),
+        ParameterSpec::number("jump_interval", "s", [0.0, 0.0, 3600.0])
+            .described("least time between two jumps of N"),
+        ParameterSpec::flag("refine", false).described(
             "when slow start ends for the first time, set the window again if Dp fell since the probe",
-            false,
         ),
-        ParameterSpec::number(
-            "rto_floor",
-            "least ssthresh after a timeout",
-            "segments",
-            [10.0, 2.0, 10_000.0],
-        ),
+        ParameterSpec::number("rto_floor", "segments", [10.0, 2.0, 10_000.0])
+            .described("least ssthresh after a timeout"),
         growth::ABC_LIMIT,
     ],
     presets: &[

@@ -67,57 +67,33 @@ pub const INFO: ControlInfo = ControlInfo {
     build: |parameters| Box::new(Compound::new(parameters)),
 };
 
-pub(super) const ALPHA: ParameterSpec = ParameterSpec::number(
-    "alpha",
-    "growth of the delay window: alpha * win^k segments per round trip",
-    "",
-    [0.125, 0.0, 10.0],
-);
+pub(super) const ALPHA: ParameterSpec = ParameterSpec::number("alpha", "", [0.125, 0.0, 10.0])
+    .described("growth of the delay window: alpha * win^k segments per round trip");
 const BETA: ParameterSpec =
-    ParameterSpec::number("beta", "part of win given up at a loss", "", [0.5, 0.0, 1.0]);
+    ParameterSpec::number("beta", "", [0.5, 0.0, 1.0]).described("part of win given up at a loss");
 pub(super) const K: ParameterSpec =
-    ParameterSpec::number("k", "exponent of the delay window's growth", "", [0.75, 0.0, 1.0]);
-pub(super) const ETA: ParameterSpec = ParameterSpec::number(
-    "eta",
-    "segments the delay window shrinks by per segment queued",
-    "",
-    [1.0, 0.0, 10.0],
-);
-pub(super) const GAMMA: ParameterSpec = ParameterSpec::number(
-    "gamma",
-    "segments queued from which the delay window shrinks",
-    "segments",
-    [30.0, 0.0, 10_000.0],
-);
+    ParameterSpec::number("k", "", [0.75, 0.0, 1.0]).described("exponent of the delay window's growth");
+pub(super) const ETA: ParameterSpec = ParameterSpec::number("eta", "", [1.0, 0.0, 10.0])
+    .described("segments the delay window shrinks by per segment queued");
+pub(super) const GAMMA: ParameterSpec = ParameterSpec::number("gamma", "segments", [30.0, 0.0, 10_000.0])
+    .described("segments queued from which the delay window shrinks");
 pub(super) const GAMMA_LOW: ParameterSpec =
-    ParameterSpec::number("gamma_low", "least gamma that tuning sets", "segments", [5.0, 0.0, 10_000.0]);
-pub(super) const GAMMA_TUNING: ParameterSpec = ParameterSpec::flag(
-    "gamma_tuning",
-    "tune gamma at each loss to 3/4 of what Reno's window had queued",
-    true,
-);
+    ParameterSpec::number("gamma_low", "segments", [5.0, 0.0, 10_000.0])
+        .described("least gamma that tuning sets");
+pub(super) const GAMMA_TUNING: ParameterSpec = ParameterSpec::flag("gamma_tuning", true)
+    .described("tune gamma at each loss to 3/4 of what Reno's window had queued");
 pub(super) const LAMBDA: ParameterSpec =
-    ParameterSpec::number("lambda", "weight of the new value in tuning", "", [0.2, 0.0, 1.0]);
-pub(super) const LOW_WINDOW: ParameterSpec = ParameterSpec::number(
-    "low_window",
-    "the delay window works from this window on (draft: 38; paper: 41)",
-    "segments",
-    [38.0, 0.0, 10_000.0],
-);
-pub(super) const LOW_WINDOW_OF: ParameterSpec = ParameterSpec::choice(
-    "low_window_of",
-    "which window low_window speaks of: all of it, or Reno's part",
-    "win",
-    &["win", "cwnd"],
-);
+    ParameterSpec::number("lambda", "", [0.2, 0.0, 1.0]).described("weight of the new value in tuning");
+pub(super) const LOW_WINDOW: ParameterSpec =
+    ParameterSpec::number("low_window", "segments", [38.0, 0.0, 10_000.0])
+        .described("the delay window works from this window on (draft: 38; paper: 41)");
+pub(super) const LOW_WINDOW_OF: ParameterSpec =
+    ParameterSpec::choice("low_window_of", "win", &["win", "cwnd"])
+        .described("which window low_window speaks of: all of it, or Reno's part");
 pub(super) const RTT: ParameterSpec =
-    ParameterSpec::choice("rtt", "round-trip time of a round", "mean", &["mean", "least", "last"]);
-const AFTER_LOSS: ParameterSpec = ParameterSpec::choice(
-    "after_loss",
-    "the delay window after duplicate ACKs: the draft's, or none",
-    "draft",
-    &["draft", "none"],
-);
+    ParameterSpec::choice("rtt", "mean", &["mean", "least", "last"]).described("round-trip time of a round");
+const AFTER_LOSS: ParameterSpec = ParameterSpec::choice("after_loss", "draft", &["draft", "none"])
+    .described("the delay window after duplicate ACKs: the draft's, or none");
 
 /// The state of one connection.
 #[derive(Clone, Debug)]

@@ -50,17 +50,11 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "delay-based: 1 / delta segments in the queue, emptied every few round trips; competes with loss-based flows",
     reference: "Arun and Balakrishnan, NSDI 2018",
     parameters: &[
-        ParameterSpec::number(
-            "delta",
+        ParameterSpec::number("delta", "", [0.5, 0.001, 10.0]).described(
             "default delta: 1 / delta segments in the queue; lower: more throughput, higher: less delay",
-            "",
-            [0.5, 0.001, 10.0],
         ),
-        ParameterSpec::flag(
-            "competitive",
-            "let 1 / delta grow while other flows keep the queue from emptying",
-            true,
-        ),
+        ParameterSpec::flag("competitive", true)
+            .described("let 1 / delta grow while other flows keep the queue from emptying"),
     ],
     presets: &[Preset::new(NAME, NAME, Recovery::Sack)
         .described("Copa with delta 0.5 and mode switching, SACK recovery")],

@@ -38,32 +38,18 @@ use cogtcp_units::Time;
 
 const NAME: &str = "cubic";
 
-pub(super) const C: ParameterSpec = ParameterSpec::number(
-    "c",
-    "C: how steep the cubic is (RFC 9438 section 5.1)",
-    "segments/s^3",
-    [0.4, 0.001, 1000.0],
-);
-pub(super) const BETA: ParameterSpec = ParameterSpec::number(
-    "beta",
-    "beta_cubic: factor left of the window after a loss (section 4.6)",
-    "",
-    [0.7, 0.1, 1.0],
-);
-pub(super) const FAST_CONVERGENCE: ParameterSpec = ParameterSpec::flag(
-    "fast_convergence",
-    "give up more when losses come at ever smaller windows (section 4.7)",
-    true,
-);
+pub(super) const C: ParameterSpec = ParameterSpec::number("c", "segments/s^3", [0.4, 0.001, 1000.0])
+    .described("C: how steep the cubic is (RFC 9438 section 5.1)");
+pub(super) const BETA: ParameterSpec = ParameterSpec::number("beta", "", [0.7, 0.1, 1.0])
+    .described("beta_cubic: factor left of the window after a loss (section 4.6)");
+pub(super) const FAST_CONVERGENCE: ParameterSpec = ParameterSpec::flag("fast_convergence", true)
+    .described("give up more when losses come at ever smaller windows (section 4.7)");
 pub(super) const RENO_FRIENDLY: ParameterSpec =
-    ParameterSpec::flag("reno_friendly", "never less than Reno would have (section 4.3)", true);
+    ParameterSpec::flag("reno_friendly", true).described("never less than Reno would have (section 4.3)");
 
-const RULES: ParameterSpec = ParameterSpec::choice(
-    "rules",
+const RULES: ParameterSpec = ParameterSpec::choice("rules", "rfc", &["rfc", "linux"]).described(
     "rfc: RFC 9438 and HyStart++; linux: what Linux computes, with its HyStart and windows of whole segments (`abc_limit` and \
-              `hystart_limit` are without effect)",
-    "rfc",
-    &["rfc", "linux"],
+     `hystart_limit` are without effect)",
 );
 
 /// The control as the registry lists it.

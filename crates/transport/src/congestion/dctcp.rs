@@ -25,18 +25,10 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "data centers: cwnd falls by the share of marked bytes; needs Accurate ECN and queues that mark",
     reference: "RFC 8257; Alizadeh et al. 2010",
     parameters: &[
-        ParameterSpec::number(
-            "gain",
-            "g: weight of a window's share of marks in alpha (RFC 8257 section 4.2)",
-            "",
-            [0.0625, 0.0001, 1.0],
-        ),
-        ParameterSpec::number(
-            "initial_alpha",
-            "alpha before the first window (RFC 8257 section 4.2)",
-            "",
-            [1.0, 0.0, 1.0],
-        ),
+        ParameterSpec::number("gain", "", [0.0625, 0.0001, 1.0])
+            .described("g: weight of a window's share of marks in alpha (RFC 8257 section 4.2)"),
+        ParameterSpec::number("initial_alpha", "", [1.0, 0.0, 1.0])
+            .described("alpha before the first window (RFC 8257 section 4.2)"),
     ],
     presets: &[Preset::new(NAME, NAME, Recovery::Sack)
         .described("DCTCP with Accurate ECN on Linux's settings, SACK recovery")

@@ -3,12 +3,9 @@
 use super::{ParameterSpec, TcpState};
 
 /// The parameter L of [`slow_start`].
-pub(super) const ABC_LIMIT: ParameterSpec = ParameterSpec::number(
-    "abc_limit",
-    "L: most segments cwnd grows by per ACK in slow start (RFC 5681: 1; RFC 3465: 2)",
-    "segments",
-    [1.0, 1.0, 1000.0],
-);
+pub(super) const ABC_LIMIT: ParameterSpec =
+    ParameterSpec::number("abc_limit", "segments", [1.0, 1.0, 1000.0])
+        .described("L: most segments cwnd grows by per ACK in slow start (RFC 5681: 1; RFC 3465: 2)");
 
 /// RFC 5681 equation (2) with RFC 3465's L: cwnd grows by the bytes acknowledged, at most `limit` segments
 /// per ACK. The step may pass ssthresh, as the RFC's does.

@@ -21,14 +21,12 @@ const CSS_GROWTH_DIVISOR: u64 = 4;
 const CSS_ROUNDS: u32 = 5;
 
 pub(super) const HYSTART: ParameterSpec =
-    ParameterSpec::flag("hystart", "HyStart++ (RFC 9406) in the first slow start", false);
+    ParameterSpec::flag("hystart", false).described("HyStart++ (RFC 9406) in the first slow start");
 
-pub(super) const HYSTART_LIMIT: ParameterSpec = ParameterSpec::number(
-    "hystart_limit",
-    "HyStart++'s L: most segments cwnd grows by per ACK (RFC 9406: 8 for a sender that does not pace)",
-    "segments",
-    [8.0, 1.0, 1000.0],
-);
+pub(super) const HYSTART_LIMIT: ParameterSpec =
+    ParameterSpec::number("hystart_limit", "segments", [8.0, 1.0, 1000.0]).described(
+        "HyStart++'s L: most segments cwnd grows by per ACK (RFC 9406: 8 for a sender that does not pace)",
+    );
 
 /// Slow start of a control that offers HyStart++.
 #[derive(Clone, Debug)]

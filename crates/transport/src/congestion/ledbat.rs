@@ -50,34 +50,17 @@ pub const INFO: ControlInfo = ControlInfo {
     summary: "background data: yields once the queue delays packets by a target (LEDBAT++, or LEDBAT)",
     reference: "draft-irtf-iccrg-ledbat-plus-plus; RFC 6817",
     parameters: &[
-        ParameterSpec::number(
-            "target",
+        ParameterSpec::number("target", "s", [0.06, 0.001, 10.0]).described(
             "TARGET: delay in queues above which cwnd shrinks (LEDBAT++: 0.06; RFC 6817: at most 0.1)",
-            "s",
-            [0.06, 0.001, 10.0],
         ),
-        ParameterSpec::choice(
-            "rules",
-            "LEDBAT++'s rules, or LEDBAT's: proportional growth and no slowdowns",
-            "plus-plus",
-            &["plus-plus", "rfc6817"],
-        ),
-        ParameterSpec::number(
-            "gain_limit",
-            "LEDBAT++: greatest divisor of the gain, Reno's growth being 1 (section 4.2)",
-            "",
-            [16.0, 1.0, 1000.0],
-        ),
-        ParameterSpec::number(
-            "decrease",
-            "LEDBAT++: Constant of the multiplicative decrease (section 4.3)",
-            "",
-            [1.0, 0.0, 10.0],
-        ),
-        ParameterSpec::flag(
-            "slowdowns",
+        ParameterSpec::choice("rules", "plus-plus", &["plus-plus", "rfc6817"])
+            .described("LEDBAT++'s rules, or LEDBAT's: proportional growth and no slowdowns"),
+        ParameterSpec::number("gain_limit", "", [16.0, 1.0, 1000.0])
+            .described("LEDBAT++: greatest divisor of the gain, Reno's growth being 1 (section 4.2)"),
+        ParameterSpec::number("decrease", "", [1.0, 0.0, 10.0])
+            .described("LEDBAT++: Constant of the multiplicative decrease (section 4.3)"),
+        ParameterSpec::flag("slowdowns", true).described(
             "LEDBAT++: cwnd falls to 2 segments now and then, so that the least RTT shows (section 4.4)",
-            true,
         ),
     ],
     presets: &[

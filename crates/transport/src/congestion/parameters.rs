@@ -149,29 +149,25 @@ impl Parameters {
 }
 
 impl ParameterSpec {
-    /// A number with its default, least and greatest value.
-    pub const fn number(
-        name: &'static str,
-        summary: &'static str,
-        unit: &'static str,
-        [default, min, max]: [f64; 3],
-    ) -> Self {
-        Self { name, summary, unit, kind: ParameterKind::Number { default, min, max } }
+    /// A number with its unit, default, least and greatest value.
+    pub const fn number(name: &'static str, unit: &'static str, [default, min, max]: [f64; 3]) -> Self {
+        Self { name, summary: "", unit, kind: ParameterKind::Number { default, min, max } }
     }
 
     /// One of several words.
-    pub const fn choice(
-        name: &'static str,
-        summary: &'static str,
-        default: &'static str,
-        choices: &'static [&'static str],
-    ) -> Self {
-        Self { name, summary, unit: "", kind: ParameterKind::Choice { default, choices } }
+    pub const fn choice(name: &'static str, default: &'static str, choices: &'static [&'static str]) -> Self {
+        Self { name, summary: "", unit: "", kind: ParameterKind::Choice { default, choices } }
     }
 
     /// A switch.
-    pub const fn flag(name: &'static str, summary: &'static str, default: bool) -> Self {
-        Self { name, summary, unit: "", kind: ParameterKind::Flag { default } }
+    pub const fn flag(name: &'static str, default: bool) -> Self {
+        Self { name, summary: "", unit: "", kind: ParameterKind::Flag { default } }
+    }
+
+    /// Sets what it is, in a line.
+    #[must_use]
+    pub const fn described(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
     }
 
     fn value_of(&self, control: &str, set: Option<&ParameterValue>) -> Result<ParameterValue, WrongSetting> {

@@ -40,12 +40,8 @@ pub const INFO: ControlInfo = ControlInfo {
     name: NAME,
     summary: "scalable (L4S): cwnd falls by the share of marked packets; needs Accurate ECN and queues that mark early",
     reference: "draft-briscoe-iccrg-prague-congestion-control-04",
-    parameters: &[ParameterSpec::number(
-        "virtual_rtt",
-        "least round-trip time that growth assumes; 0: growth by the RTT as it is",
-        "ms",
-        [25.0, 0.0, 1000.0],
-    )],
+    parameters: &[ParameterSpec::number("virtual_rtt", "ms", [25.0, 0.0, 1000.0])
+        .described("least round-trip time that growth assumes; 0: growth by the RTT as it is")],
     presets: &[Preset::new(NAME, NAME, Recovery::Sack).described("Prague with Accurate ECN, SACK recovery")],
     build: |parameters| Box::new(Prague::new(parameters)),
 };

@@ -45,12 +45,8 @@ pub const INFO: ControlInfo = ControlInfo {
     reference: "Cao and Zhang, SaTCP: link-layer informed TCP adaptation for highly dynamic LEO satellite networks, \
                 INFOCOM 2023",
     parameters: &[
-        ParameterSpec::number(
-            "extension",
-            "how long after the announced end losses are still ignored",
-            "s",
-            [0.5, 0.0, 3600.0],
-        ),
+        ParameterSpec::number("extension", "s", [0.5, 0.0, 3600.0])
+            .described("how long after the announced end losses are still ignored"),
         cubic::C,
         cubic::BETA,
         cubic::FAST_CONVERGENCE,

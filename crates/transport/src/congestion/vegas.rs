@@ -35,19 +35,13 @@ pub const INFO: ControlInfo = ControlInfo {
         segments("alpha", "fewer segments queued than this: cwnd grows by one per round trip", 2.0),
         segments("beta", "more segments queued than this: cwnd shrinks by one per round trip", 4.0),
         segments("gamma", "more segments queued than this: slow start ends", 1.0),
-        ParameterSpec::choice(
-            "rules",
+        ParameterSpec::choice("rules", "linux", &["linux", "ns2"]).described(
             "rules: Linux's and ns-3's, or ns-2's (slow start every other round trip, window cut \
                       to 3/4, fine-grained timeout)",
-            "linux",
-            &["linux", "ns2"],
         ),
-        ParameterSpec::choice(
-            "diff",
+        ParameterSpec::choice("diff", "linux", &["linux", "paper"]).described(
             "segments queued under Linux's rules: over the base RTT as Linux, or over the round's RTT as the \
                       paper and ns-3",
-            "linux",
-            &["linux", "paper"],
         ),
         growth::ABC_LIMIT,
     ],
@@ -72,7 +66,7 @@ pub const INFO: ControlInfo = ControlInfo {
 };
 
 const fn segments(name: &'static str, summary: &'static str, default: f64) -> ParameterSpec {
-    ParameterSpec::number(name, summary, "segments", [default, 0.0, 10_000.0])
+    ParameterSpec::number(name, "segments", [default, 0.0, 10_000.0]).described(summary)
 }
 
 /// The state of one connection under Linux's rules.
