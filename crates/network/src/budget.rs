@@ -293,10 +293,7 @@ impl Budget {
         link: &mut Link<P>,
         awaited: Awaited,
     ) {
-        let Some(watch) = self.of(direction) else {
-            // No bottleneck of any flow.
-            return;
-        };
+        let Some(watch) = self.of(direction) else { return };
         let account = watch.close(now, link, awaited);
         // The span of a link is the union of its flows' spans: the first to begin opens it, the last to end
         // closes it.
@@ -311,10 +308,7 @@ impl Budget {
         link: &mut Link<P>,
         awaited: Awaited,
     ) {
-        let Some(watch) = self.of(direction) else {
-            // No bottleneck of any flow.
-            return;
-        };
+        let Some(watch) = self.of(direction) else { return };
         watch.end = Some(watch.close(now, link, awaited));
     }
 }

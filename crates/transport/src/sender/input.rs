@@ -92,15 +92,7 @@ impl Sender {
             }
             self.clamp();
         }
-        let lost_before = self.rate.lost;
-        if let Some(rare) = &mut self.rare {
-            rare.d_sack_end = None;
-        }
-        if let Some(rack) = &mut self.rack {
-            // Before anything is delivered: reordering is measured against earlier ACKs, whatever the order
-            // of blocks.
-            rack.begin_ack();
-        }
+        let lost_before = self.begin_ack();
         let mut hint = RttHint::default();
         // Before SND.UNA moves, which F-RTO compares with the ACK.
         let mut frto = self.frto_ack(ack);
@@ -144,6 +136,18 @@ impl Sender {
         debug_assert!(self.rate.flight().is_none_or(|flight| flight == self.board.segments()));
     }
 
+    /// Before an ACK delivers anything: reordering is measured against earlier ACKs, whatever the order of blocks.
+    /// Returns the bytes lost so far.
+    fn begin_ack(&mut self) -> u64 {
+        if let Some(rare) = &mut self.rare {
+            rare.d_sack_end = None;
+        }
+        if let Some(rack) = &mut self.rack {
+            rack.begin_ack();
+        }
+        self.rate.lost
+    }
+
     /// An ACK below SND.UNA: reordered on its way, it may SACK what no ACK before it did, and so is a
     /// duplicate ACK (RFC 6675 section 2). Linux (`tcp_ack`: `old_ack`) neither measures nor changes cwnd by
     /// it; what it reports leaves the flight, and something else may go.
@@ -152,13 +156,7 @@ impl Sender {
         if !self.sack_ok {
             return;
         }
-        let lost_before = self.rate.lost;
-        if let Some(rare) = &mut self.rare {
-            rare.d_sack_end = None;
-        }
-        if let Some(rack) = &mut self.rack {
-            rack.begin_ack();
-        }
+        let lost_before = self.begin_ack();
         let mut sample = AckSample { prior_in_flight: self.board.in_flight(), ..AckSample::default() };
         let mut frto = self.frto_ack(ack);
         self.take_sacks(now, segment, ack, &mut sample, &mut RttHint::default(), &mut frto);
