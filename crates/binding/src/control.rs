@@ -131,13 +131,19 @@ impl PythonControl {
         outcome.unwrap_or_else(|error| raise(format!("{}.{what}: {error}", self.name)))
     }
 
-    /// Calls a hook that may write to the state and whose result does not matter.
+    /// Calls a hook, if the class has it, with the time, the state, to which it may write, and `more`. Its result does
+    /// not matter.
     fn change(
         &self,
         what: &str,
+        hook: Option<&Py<PyAny>>,
+        now: Time,
         tcp: &mut TcpState,
-        call: impl FnOnce(&Bound<'_, values::TcpState>) -> PyResult<Py<PyAny>>,
+        more: impl for<'py> IntoPyObject<'py>,
     ) {
+        let Some(hook) = hook else { return };
+        let call =
+            |state: &Bound<'_, values::TcpState>| hook.call1(state.py(), (now.as_secs_f64(), state, more));
         let (_, written) = self.call(what, tcp, call);
         (tcp.cwnd, tcp.ssthresh, tcp.pacing_rate) = written;
     }
@@ -149,9 +155,10 @@ impl CongestionControl for PythonControl {
     }
 
     fn init(&mut self, now: Time, tcp: &mut TcpState) {
-        if let Some(hook) = &self.init {
-            self.change("init", tcp, |state| hook.call1(state.py(), (now.as_secs_f64(), state)));
-        }
+        let Some(hook) = &self.init else { return };
+        let call = |state: &Bound<'_, values::TcpState>| hook.call1(state.py(), (now.as_secs_f64(), state));
+        let (_, written) = self.call("init", tcp, call);
+        (tcp.cwnd, tcp.ssthresh, tcp.pacing_rate) = written;
     }
 
     fn ssthresh(&mut self, now: Time, tcp: &TcpState) -> u64 {
@@ -163,32 +170,19 @@ impl CongestionControl for PythonControl {
     }
 
     fn cong_avoid(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        let hook = &self.cong_avoid;
-        self.change("cong_avoid", tcp, |state| {
-            hook.call1(state.py(), (now.as_secs_f64(), state, values::AckSample::from(ack)))
-        });
+        self.change("cong_avoid", Some(&self.cong_avoid), now, tcp, values::AckSample::from(ack));
     }
 
     fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if let Some(hook) = &self.pkts_acked {
-            self.change("pkts_acked", tcp, |state| {
-                hook.call1(state.py(), (now.as_secs_f64(), state, values::AckSample::from(ack)))
-            });
-        }
+        self.change("pkts_acked", self.pkts_acked.as_ref(), now, tcp, values::AckSample::from(ack));
     }
 
     fn set_state(&mut self, now: Time, tcp: &mut TcpState, to: CaState) {
-        if let Some(hook) = &self.set_state {
-            let to = values::state_name(to);
-            self.change("set_state", tcp, |state| hook.call1(state.py(), (now.as_secs_f64(), state, to)));
-        }
+        self.change("set_state", self.set_state.as_ref(), now, tcp, values::state_name(to));
     }
 
     fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {
-        if let Some(hook) = &self.cwnd_event {
-            let event = values::event_name(event);
-            self.change("cwnd_event", tcp, |state| hook.call1(state.py(), (now.as_secs_f64(), state, event)));
-        }
+        self.change("cwnd_event", self.cwnd_event.as_ref(), now, tcp, values::event_name(event));
     }
 
     fn cong_control(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) -> bool {
@@ -236,11 +230,13 @@ impl CongestionControl for PythonControl {
     }
 
     fn on_packet_sent(&mut self, now: Time, tcp: &mut TcpState, packet: &PacketInfo) {
-        if let Some(hook) = &self.on_packet_sent {
-            self.change("on_packet_sent", tcp, |state| {
-                hook.call1(state.py(), (now.as_secs_f64(), state, values::PacketInfo::from(packet)))
-            });
-        }
+        self.change(
+            "on_packet_sent",
+            self.on_packet_sent.as_ref(),
+            now,
+            tcp,
+            values::PacketInfo::from(packet),
+        );
     }
 
     fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
@@ -259,11 +255,7 @@ impl ControlExtension for PythonControl {
     }
 
     fn on_link_event(&mut self, now: Time, tcp: &mut TcpState, event: LinkEvent) {
-        if let Some(hook) = &self.on_link_event {
-            self.change("on_link_event", tcp, |state| {
-                hook.call1(state.py(), (now.as_secs_f64(), state, values::LinkEvent::from(event)))
-            });
-        }
+        self.change("on_link_event", self.on_link_event.as_ref(), now, tcp, values::LinkEvent::from(event));
     }
 
     fn on_unreachable(&mut self, now: Time, tcp: &mut TcpState) -> bool {
@@ -276,11 +268,7 @@ impl ControlExtension for PythonControl {
     }
 
     fn on_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: u32) {
-        if let Some(hook) = &self.on_ack_option {
-            self.change("on_ack_option", tcp, |state| {
-                hook.call1(state.py(), (now.as_secs_f64(), state, value))
-            });
-        }
+        self.change("on_ack_option", self.on_ack_option.as_ref(), now, tcp, value);
     }
 
     fn syn_option(&mut self) -> Option<u32> {
@@ -298,11 +286,7 @@ impl ControlExtension for PythonControl {
     }
 
     fn on_syn_ack_option(&mut self, now: Time, tcp: &mut TcpState, value: Option<u32>) {
-        if let Some(hook) = &self.on_syn_ack_option {
-            self.change("on_syn_ack_option", tcp, |state| {
-                hook.call1(state.py(), (now.as_secs_f64(), state, value))
-            });
-        }
+        self.change("on_syn_ack_option", self.on_syn_ack_option.as_ref(), now, tcp, value);
     }
 }
 
