@@ -28,10 +28,14 @@ def above_on_average(statement: Statement, grid: Grid, setting: Setting) -> Find
     Raises:
         StudyError: `than` is no point, or no measured point is one of `of` or of `than`.
     """
+    return verdicts.ratio(*_both(statement, grid))
+
+
+def _both(statement: Statement, grid: Grid) -> tuple[list[float], list[float]]:
+    """Return `_means` at `of` and at `than`."""
     if not isinstance(statement.than, dict):
         raise StudyError(f'"{statement.says}": `than` must be a point, as in {{ transport = "reno" }}')
-    first, second = (_means(statement, grid, wanted) for wanted in (statement.of, statement.than))
-    return verdicts.ratio(first, second)
+    return _means(statement, grid, statement.of), _means(statement, grid, statement.than)
 
 
 def _distances(values: Sequence[float]) -> list[float]:
@@ -52,10 +56,8 @@ def deviates_more(statement: Statement, grid: Grid, setting: Setting) -> Finding
 
     Distances from the median of each (Brown and Forsythe 1974), paired by seed, as a ratio of their means.
     """
-    if not isinstance(statement.than, dict):
-        raise StudyError(f'"{statement.says}": `than` must be a point, as in {{ transport = "reno" }}')
-    first, second = (_distances(_means(statement, grid, wanted)) for wanted in (statement.of, statement.than))
-    return verdicts.ratio(first, second)
+    first, second = _both(statement, grid)
+    return verdicts.ratio(_distances(first), _distances(second))
 
 
 def order_in_most_runs(statement: Statement, grid: Grid, setting: Setting) -> Finding:

@@ -24,6 +24,12 @@ class _Alone(one_flow.Alone):
             "rtt": three_digits(logarithmic(stream, 0.01, 0.2)),
         }
 
+    def measured(self, transport: str, link: Link, **span: Any) -> dict[str, float]:
+        """Run a transport over a link and return what is compared."""
+        result = one_flow.saturated(transport, link, **span)
+        found = {"utilisation": one_flow.utilisation(result, link), "wait_s": one_flow.waited_s(result)}
+        return {name: found[name] for name in self.bands}
+
 
 class Ledbat(_Alone):
     """LEDBAT alone holds its target of 100 ms in the queue (RFC 6817 section 2.4.2)."""
@@ -40,9 +46,7 @@ class Ledbat(_Alone):
         link = Link(drawn["rate"], drawn["rtt"])
         # The delay grows by (1 - delay / target) packets a round trip: the constant is the target in packets.
         constant = 0.1 * drawn["rate"] / 8 / PACKET * (drawn["rtt"] + 0.1)
-        result = one_flow.saturated("ledbat", link, warm_up=20 + 5 * constant, measured=30)
-        waited = one_flow.waited_s(result)
-        return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
+        return self.measured("ledbat", link, warm_up=20 + 5 * constant, measured=30)
 
 
 class Copa(_Alone):
@@ -70,9 +74,7 @@ class Copa(_Alone):
         """Run it over a hundred oscillations of five round trips and more."""
         link = Link(drawn["rate"], drawn["rtt"])
         tcp = {"parameters": {"delta": drawn["delta"], "competitive": False}}
-        result = one_flow.saturated("copa", link, warm_up=20, measured=max(20, 500 * drawn["rtt"]), tcp=tcp)
-        waited = one_flow.waited_s(result)
-        return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
+        return self.measured("copa", link, warm_up=20, measured=max(20, 500 * drawn["rtt"]), tcp=tcp)
 
 
 class LedbatPlusPlus(_Alone):
@@ -88,8 +90,7 @@ class LedbatPlusPlus(_Alone):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run it over many slowdowns."""
         link = Link(drawn["rate"], drawn["rtt"])
-        result = one_flow.saturated("ledbat-plus-plus", link, warm_up=100, measured=300)
-        return {"utilisation": one_flow.utilisation(result, link)}
+        return self.measured("ledbat-plus-plus", link, warm_up=100, measured=300)
 
 
 class Bbr(_Alone):
@@ -112,8 +113,7 @@ class Bbr(_Alone):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run it over four periods of ProbeRTT."""
         link = Link(drawn["rate"], drawn["rtt"])
-        result = one_flow.saturated("bbr1", link, warm_up=25, measured=4 * (10.2 + drawn["rtt"]))
-        return {"utilisation": one_flow.utilisation(result, link)}
+        return self.measured("bbr1", link, warm_up=25, measured=4 * (10.2 + drawn["rtt"]))
 
 
 class Bbr3(Bbr):
@@ -130,8 +130,7 @@ class Bbr3(Bbr):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run it."""
         link = Link(drawn["rate"], drawn["rtt"])
-        result = one_flow.saturated("bbr", link, warm_up=20, measured=60)
-        return {"utilisation": one_flow.utilisation(result, link)}
+        return self.measured("bbr", link, warm_up=20, measured=60)
 
 
 class Westwood(_Alone):
@@ -163,9 +162,7 @@ class Westwood(_Alone):
         link = Link(drawn["rate"], drawn["rtt"], f"{drawn['queue']} packets")
         cycle = drawn["queue"] * (drawn["rtt"] + drawn["queue"] * 8 * PACKET / drawn["rate"] / 2)
         warm_up = 20 + 3 * cycle + link.product * drawn["rtt"]
-        result = one_flow.saturated(self.name, link, warm_up=warm_up, measured=10 * cycle)
-        waited = one_flow.waited_s(result)
-        return {"utilisation": one_flow.utilisation(result, link), "wait_s": waited}
+        return self.measured(self.name, link, warm_up=warm_up, measured=10 * cycle)
 
 
 class WestwoodCompound(Westwood):

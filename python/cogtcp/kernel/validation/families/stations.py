@@ -30,6 +30,7 @@ class Stations(Family):
     peer = "ns-2"
     bands: ClassVar = {"packets_per_s": 0.05}
     script: ClassVar[str] = "adhoc.tcl"
+    profile: ClassVar[str] = "ns2"
 
     def places(self, drawn: Mapping[str, Any]) -> tuple[Places, Paths]:
         """Return where stations stand, and each path: source, relays, receiver."""
@@ -45,10 +46,9 @@ class Stations(Family):
         return {"packets_per_s": sum(int(row[1]) for row in rows if row[:1] == ["packets"]) / SECONDS}
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run the same here under the profile `ns2`."""
-        return saturated(
-            *self.places(drawn), drawn["rts"], seed, {"profile": "ns2", "arp": {"protocol": "none"}}
-        )
+        """Run the same here under the peer's profile."""
+        mac = {"profile": self.profile, "arp": {"protocol": "none"}}
+        return saturated(*self.places(drawn), drawn["rts"], seed, mac)
 
 
 class Cell(Stations):
@@ -155,18 +155,13 @@ class InNs3(Stations):
     """Beside ns-3 and under the profile `ns3`."""
 
     peer = "ns-3"
+    profile = "ns3"
 
     def theirs(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run ns-3."""
         lists = [";".join(",".join(map(str, entry)) for entry in entries) for entries in self.places(drawn)]
         rows = run_ns3("stations-ns3", seed, SECONDS, drawn["rts"], PACKET, *lists)
         return {"packets_per_s": sum(int(row[1]) for row in rows if row[:1] == ["packets"]) / SECONDS}
-
-    def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Run the same here."""
-        return saturated(
-            *self.places(drawn), drawn["rts"], seed, {"profile": "ns3", "arp": {"protocol": "none"}}
-        )
 
 
 class Ns3Cell(InNs3, Cell):
