@@ -4,7 +4,7 @@ use crate::Duration;
 
 /// A count: a number, a time, or numbers by kind.
 pub trait Count: Copy {
-    /// Joins its numbers and those of `other`.
+    /// Joins each number with the same number of `other`.
     #[must_use]
     fn join(self, other: Self, join: impl Fn(u64, u64) -> u64) -> Self;
 }

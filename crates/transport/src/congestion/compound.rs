@@ -108,7 +108,7 @@ pub(super) struct Compound {
 /// The window after a loss event.
 #[derive(Clone, Debug)]
 pub(super) enum AfterLoss {
-    /// The draft's: (1 - beta) win, of which Reno's part is half of what it was.
+    /// The draft's: (1 - beta) win. Reno's part is half of its part before.
     Draft { beta: f64 },
     /// Half, all of it Reno's.
     Half,
