@@ -313,12 +313,16 @@ impl Sender {
         let una = self.board.una();
         let mut buffer = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut());
         let (mut newly, mut original) = (0, false);
-        for block in &segment.sack()[skip..] {
-            let (Some(start), Some(end)) =
-                (block.start.offset_near(isn, ack), block.end.offset_near(isn, ack))
-            else {
-                continue;
-            };
+        // In order, as in Linux (`tcp_sacktag_write_queue`): RACK takes the round-trip time of the last.
+        let blocks = &segment.sack()[skip..];
+        let mut ordered = [(0, 0); Segment::MAX_SACK];
+        for (place, block) in ordered.iter_mut().zip(blocks) {
+            // A block that cannot be is left empty, and then ignored.
+            *place = (block.start.offset_near(isn, ack).zip(block.end.offset_near(isn, ack))).unwrap_or_default();
+        }
+        let ordered = &mut ordered[..blocks.len()];
+        ordered.sort_unstable();
+        for &(start, end) in &*ordered {
             // Linux ignores reversed blocks and blocks beyond SND.NXT as well (`tcp_is_sackblock_valid`).
             if start >= end || end > self.board.nxt() {
                 continue;

@@ -491,13 +491,13 @@ impl Sender {
             self.rare.get_or_insert_default().timed = Some((self.board.nxt(), now));
         }
         self.record_usage(self.board.in_flight() + self.tcp.mss > self.tcp.cwnd);
+        let mut segment = self.sent(now, offset, len, fin, false, within);
         if self.timer == Timer::Off {
             // RFC 6298 section 5.1.
             self.start_rto(now);
-        } else if self.timer == Timer::TailProbe {
+        } else if self.starts_probe_timer() {
             self.postpone_tail_probe(now, len + u32::from(fin));
         }
-        let mut segment = self.sent(now, offset, len, fin, false, within);
         self.put_ecn(&mut segment);
         if pushed {
             segment.flags = segment.flags | Flags::PSH;
@@ -660,12 +660,12 @@ impl Sender {
             self.config.recovery.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
         let runs_on = impatient || !self.config.timers.restart_on_retransmit;
         let leave_running = runs_on && self.tcp.ca_state == CaState::Recovery;
+        let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true, within);
         if (index == 0 && !leave_running) || self.timer == Timer::Off {
             // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2;
             // RFC 6298 leaves it running.
             self.start_rto(now);
         }
-        let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true, within);
         self.put_ecn_again(&mut segment);
         if sent.is(PUSHED) {
             segment.flags = segment.flags | Flags::PSH;
