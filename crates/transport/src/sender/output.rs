@@ -283,8 +283,14 @@ impl Sender {
     /// After a timeout: what is lost, in order, as cwnd allows, then new data.
     fn choose_loss(&mut self, now: Time) -> Option<Choice> {
         if let Frto::NewData { budget } = self.frto {
-            // F-RTO step 2b: up to two new segments and nothing else.
-            return if budget > 0 { self.choose_new(now, u64::MAX) } else { None };
+            // F-RTO step 2b: up to two new segments and nothing else. Linux: as cwnd allows. When they have left
+            // the host, what is lost may go, too (`tcp_tsq_write`).
+            let linux = self.times_out_as_linux();
+            let room = if linux { self.room() } else { u64::MAX };
+            let new = if budget > 0 { self.choose_new(now, room) } else { None };
+            if new.is_some() || !linux {
+                return new;
+            }
         }
         // RFC 5682 section 2.1: between steps 1 and 2 nothing else leaves.
         if self.frto == Frto::Retransmitted {
