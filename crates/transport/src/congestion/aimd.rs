@@ -52,6 +52,12 @@ pub const INFO: ControlInfo = ControlInfo {
             "a loss event reduces cwnd, as in Linux; false: FlightSize (RFC 5681)",
             false,
         ),
+        ParameterSpec::flag(
+            "stop_at_ssthresh",
+            "slow start ends at ssthresh, and the rest of its last ACK counts for congestion avoidance, as in Linux; \
+                      false: that ACK may pass ssthresh",
+            false,
+        ),
     ],
     presets: &[
         preset("tahoe", "fast retransmit, then slow start from one segment", Recovery::Tahoe),
@@ -70,6 +76,7 @@ pub const INFO: ControlInfo = ControlInfo {
                 ("abc_limit", PresetValue::Number(1000.0)),
                 ("whole_segments", PresetValue::Flag(true)),
                 ("reduce_cwnd", PresetValue::Flag(true)),
+                ("stop_at_ssthresh", PresetValue::Flag(true)),
             ],
         },
         Preset {
@@ -113,6 +120,7 @@ pub struct Aimd {
     decrease: f64,
     whole_segments: bool,
     reduce_cwnd: bool,
+    stop_at_ssthresh: bool,
     slow_start: SlowStart,
     increase: Additive,
 }
@@ -123,6 +131,7 @@ impl Aimd {
             decrease: parameters.number("decrease"),
             whole_segments: parameters.flag("whole_segments"),
             reduce_cwnd: parameters.flag("reduce_cwnd"),
+            stop_at_ssthresh: parameters.flag("stop_at_ssthresh"),
             slow_start: SlowStart::new(parameters),
             increase: Additive::new(parameters.number("increase"), parameters.flag("byte_counting")),
         }
@@ -157,20 +166,50 @@ impl CongestionControl for Aimd {
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        let mut acked = ack.acked;
         if tcp.in_slow_start() {
-            self.slow_start.grow(tcp, ack.acked);
-        } else {
-            self.increase.grow(tcp, ack.acked);
+            if !self.stop_at_ssthresh {
+                self.slow_start.grow(tcp, acked);
+                return;
+            }
+            // tcp_slow_start(), in whole segments.
+            let step = acked.min((tcp.ssthresh - tcp.cwnd).div_ceil(tcp.mss).saturating_mul(tcp.mss));
+            self.slow_start.grow(tcp, step);
+            acked -= step;
+        }
+        if acked > 0 {
+            self.increase.grow(tcp, acked);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::congestion::AckSample;
     use crate::congestion::ParameterValue;
     use crate::congestion::testing::{Bench, MSS};
 
     /// Half of 15 segments: 7.5, or 7 in whole segments; never less than two.
+    /// `tcp_slow_start`: nine segments acknowledged at a window of one and ssthresh of seven leave seven, and three
+    /// count for the eighth, which four more complete.
+    #[test]
+    fn slow_start_stops_at_ssthresh() {
+        let mut bench = Bench::new(
+            "aimd",
+            &[
+                ("abc_limit", ParameterValue::Number(1000.0)),
+                ("stop_at_ssthresh", ParameterValue::Flag(true)),
+            ],
+            1,
+        );
+        bench.tcp.ssthresh = 7 * MSS;
+        for (acked, window) in [(9, 7), (3, 7), (1, 8)] {
+            let ack = AckSample { acked: acked * MSS, ..AckSample::default() };
+            bench.control.cong_avoid(bench.now, &mut bench.tcp, &ack);
+            assert_eq!(bench.tcp.cwnd, window * MSS, "{acked}");
+        }
+    }
+
     #[test]
     fn ssthresh_in_whole_segments_is_rounded_down() {
         for (whole, expected) in [(false, 15 * MSS / 2), (true, 7 * MSS)] {

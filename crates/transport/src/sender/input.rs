@@ -324,7 +324,8 @@ impl Sender {
         let mut ordered = [(0, 0); Segment::MAX_SACK];
         for (place, block) in ordered.iter_mut().zip(blocks) {
             // A block that cannot be is left empty, and then ignored.
-            *place = (block.start.offset_near(isn, ack).zip(block.end.offset_near(isn, ack))).unwrap_or_default();
+            *place =
+                (block.start.offset_near(isn, ack).zip(block.end.offset_near(isn, ack))).unwrap_or_default();
         }
         let ordered = &mut ordered[..blocks.len()];
         ordered.sort_unstable();

@@ -198,7 +198,8 @@ impl Sender {
         self.board.mark_lost_where(|sent| rack.is_overdue(now, sent.sent_at, window))
     }
 
-    /// Nothing is lost after all: what is outstanding is RACK's to judge again.
+    /// Nothing is lost after all: what is outstanding is RACK's to judge again. Departure: Linux's RACK forgets what
+    /// it has found lost once, until that is retransmitted.
     pub(super) fn restart_rack(&mut self) {
         if let Some(rack) = &mut self.rack {
             rack.order.clear();
@@ -287,6 +288,9 @@ impl Sender {
         let before = self.rto_at;
         if self.times_out_as_linux() {
             self.rto_at = self.rto_of_front(now);
+            if let Some(rare) = &mut self.rare {
+                rare.reorder_at = None;
+            }
         }
         // Set at this instant, with more than a segment in flight: only an earlier RTO moves it.
         let is_set = self.armed_at == now && self.board.flight_size() > self.tcp.mss + u64::from(len);
@@ -314,12 +318,12 @@ impl Sender {
             && (self.times_out_as_linux() || self.may_probe_tail())
     }
 
-    /// Whether new data starts the probe's timer in the place of the RTO's (Linux: `tcp_write_xmit`, but for the
-    /// probe itself).
+    /// Whether new data starts the probe's timer again, or in Linux in the place of the RTO's or of the reordering
+    /// timer (`tcp_write_xmit`), but for the probe itself.
     #[inline]
     pub(super) fn starts_probe_timer(&self) -> bool {
         self.timer == Timer::TailProbe
-            || (self.timer == Timer::Retransmit
+            || (matches!(self.timer, Timer::Retransmit | Timer::Reordering)
                 && self.times_out_as_linux()
                 && self.may_time_probe()
                 && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending))
