@@ -308,14 +308,20 @@ impl Sender {
         self.board.get(0).map_or(now, |front| front.sent_at) + self.rtt.rto(&self.config.timers)
     }
 
-    /// Whether the timer that runs is, or is to be, the tail loss probe's. In Linux it runs while a probe is
-    /// outstanding, too, and then starts the RTO (`tcp_send_loss_probe`).
+    /// Whether the timer that runs is, or is to be, the tail loss probe's (section 7.2): outside of loss recovery with
+    /// nothing SACKed, one probe at a time, and none without a round-trip time since the last. In Linux the timer
+    /// runs while a probe is outstanding, too, and then starts the RTO (`tcp_send_loss_probe`).
     #[inline]
     fn may_time_probe(&self) -> bool {
-        self.config.recovery.tlp
+        // With SACKs Linux is in Disorder.
+        let may = match self.tcp.ca_state {
+            CaState::Open => !self.board.has_sacks(),
+            CaState::Cwr => self.times_out_as_linux() || !self.board.has_sacks(),
+            CaState::Disorder | CaState::Recovery | CaState::Loss => false,
+        };
+        may && self.config.recovery.tlp
             && self.rack_in_use()
-            && matches!(self.tcp.ca_state, CaState::Open | CaState::Cwr)
-            && (self.times_out_as_linux() || self.may_probe_tail())
+            && (self.times_out_as_linux() || self.rare.as_ref().is_none_or(|rare| rare.tlp.is_idle()))
     }
 
     /// Whether new data starts the probe's timer again, or in Linux in the place of the RTO's or of the reordering
@@ -327,11 +333,6 @@ impl Sender {
                 && self.times_out_as_linux()
                 && self.may_time_probe()
                 && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending))
-    }
-
-    /// Section 7.2: with nothing SACKed, one probe at a time, and none without a round-trip time since the last.
-    fn may_probe_tail(&self) -> bool {
-        !self.board.has_sacks() && self.rare.as_ref().is_none_or(|rare| rare.tlp.is_idle())
     }
 
     /// The probe timer expired (section 7.3): the driver's next `poll_transmit` takes the probe.
