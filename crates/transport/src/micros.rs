@@ -8,6 +8,12 @@ pub(crate) const fn whole(span: Duration) -> Duration {
     Duration::from_micros(span.as_nanos() / 1000)
 }
 
+/// Whole microseconds of a span.
+#[inline]
+pub(crate) const fn count(span: Duration) -> u64 {
+    span.as_nanos() / 1000
+}
+
 /// What that clock reads at `time`.
 #[inline]
 pub(crate) const fn clock(time: Time) -> Time {

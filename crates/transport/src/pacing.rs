@@ -63,7 +63,9 @@ impl Pacer {
         }
         self.next = self.from;
         if let Some(rate) = rate.filter(|_| number >= UNPACED) {
-            let time = rate.transmission_time(u64::from(self.bytes));
+            // Rounded down (`tcp_update_skb_after_send`).
+            let nanos = u64::from(self.bytes) * 8_000_000_000 / rate.bits_per_second().max(1);
+            let time = Duration::from_nanos(nanos);
             self.next += time - Duration::from_nanos(u64::from(self.credit)).min(time / 2);
         }
     }

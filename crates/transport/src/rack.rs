@@ -136,8 +136,12 @@ impl Rack {
     }
 
     /// A D-SACK arrived: the reordering window was too small (step 4). Departure: not called for the D-SACK
-    /// of a tail loss probe, which no reordering caused (Linux's rule).
+    /// of a tail loss probe, which no reordering caused (Linux's rule). Linux heeds it only where it has seen
+    /// reordering (`tcp_dsack_seen`).
     pub(crate) fn on_d_sack(&mut self, una: u64, nxt: u64) {
+        if self.last_in_order && !self.reordering_seen {
+            return;
+        }
         // The window grows once per round trip: until SND.UNA passes `dsack_round`.
         self.dsack_round = self.dsack_round.filter(|round| una < *round);
         if self.dsack_round.is_none() {
@@ -265,6 +269,16 @@ mod tests {
         let mut sent = Sent::at(at(millis));
         sent.set(flags);
         sent
+    }
+
+    /// A D-SACK widens the window by a quarter of the least round-trip time; in Linux only after reordering.
+    #[test]
+    fn linux_heeds_d_sacks_after_reordering_only() {
+        for (linux, seen, quarters) in [(false, false, 2), (true, false, 1), (true, true, 2)] {
+            let mut rack = Rack { last_in_order: linux, reordering_seen: seen, ..Rack::default() };
+            rack.on_d_sack(1000, 2000);
+            assert_eq!(rack.window(false, ms(40), ms(100)), ms(10) * quarters, "{linux} {seen}");
+        }
     }
 
     /// Section 6.2 steps 2 and 5: the latest sent counts, ties go by sequence number.

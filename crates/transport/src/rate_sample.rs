@@ -1,5 +1,6 @@
 //! Delivery-rate samples (draft-cheng-iccrg-delivery-rate-estimation).
 
+use crate::micros;
 use crate::scoreboard::{SACKED, Sent};
 use cogtcp_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -41,6 +42,8 @@ pub(crate) struct RateEstimator {
     pub(crate) lost: u64,
     /// `delivered` beyond which the application no longer limits; 0: it does not.
     app_limited: u64,
+    /// Intervals are differences of Linux's clock of microseconds.
+    micros: bool,
     /// Where a control reads the samples.
     sampling: Option<Box<Sampling>>,
 }
@@ -69,9 +72,9 @@ struct SendState {
 }
 
 impl RateEstimator {
-    /// Without samples it only counts what is delivered and lost.
-    pub(crate) fn new(samples: bool) -> Self {
-        Self { sampling: samples.then(Box::default), ..Self::default() }
+    /// Without samples it only counts what is delivered and lost. With `micros` it has Linux's clock.
+    pub(crate) fn new(samples: bool, micros: bool) -> Self {
+        Self { micros, sampling: samples.then(Box::default), ..Self::default() }
     }
 
     /// The next segment of the scoreboard, of `len` bytes, is sent now, `in_flight` bytes being in the
@@ -186,8 +189,9 @@ impl RateEstimator {
         let Some(sampling) = self.sampling.as_deref_mut() else { return RateSample::default() };
         let Some((sent_at, sent)) = sampling.newest.take() else { return RateSample::default() };
         sampling.first_sent_at = sent_at;
-        let send_elapsed = sent_at.saturating_since(sent.first_sent_at);
-        let ack_elapsed = self.delivered_at.saturating_since(sent.delivered_at);
+        let clock = |time| if self.micros { micros::clock(time) } else { time };
+        let send_elapsed = clock(sent_at).saturating_since(clock(sent.first_sent_at));
+        let ack_elapsed = clock(self.delivered_at).saturating_since(clock(sent.delivered_at));
         let interval = send_elapsed.max(ack_elapsed);
         let delivered = u64::from((self.delivered as u32).wrapping_sub(sent.delivered));
         RateSample {
@@ -225,7 +229,7 @@ mod tests {
     /// compression, the slower phase gives the rate (section 2.2).
     #[test]
     fn the_slower_phase_decides() {
-        let mut c = RateEstimator::new(true);
+        let mut c = RateEstimator::new(true, false);
         let flight: Vec<Sent> = (0..4).map(|k| c.on_send(at(k), k == 0, k * 1000, 1000)).collect();
         c.add(at(100), 1000);
         c.on_acked(&flight[0]);
@@ -255,7 +259,7 @@ mod tests {
     /// Section 3.4: samples stay app-limited until what was in flight at the time is delivered.
     #[test]
     fn app_limited_until_the_bubble_passed() {
-        let mut c = RateEstimator::new(true);
+        let mut c = RateEstimator::new(true, false);
         let a = c.on_send(at(0), true, 0, 1000);
         c.set_app_limited(1000);
         let b = c.on_send(at(50), false, 1000, 1000);
@@ -270,7 +274,7 @@ mod tests {
     /// Without samples it counts the same and keeps nothing for each segment.
     #[test]
     fn counts_without_samples() {
-        let mut c = RateEstimator::new(false);
+        let mut c = RateEstimator::new(false, false);
         let a = c.on_send(at(0), true, 0, 1000);
         c.set_app_limited(1000);
         c.add(at(100), 2000);
@@ -283,7 +287,7 @@ mod tests {
     /// acknowledgement counts once.
     #[test]
     fn states_follow_the_scoreboard() {
-        let mut c = RateEstimator::new(true);
+        let mut c = RateEstimator::new(true, false);
         c.on_send(at(0), true, 0, 1000);
         let mut b = c.on_send(at(1), false, 1000, 1000);
         c.add(at(100), 1000);
@@ -302,7 +306,7 @@ mod tests {
     /// Section 3.3: an interval under the least RTT is no sample; neither is an ACK that delivers nothing.
     #[test]
     fn no_sample() {
-        let mut c = RateEstimator::new(true);
+        let mut c = RateEstimator::new(true, false);
         let a = c.on_send(at(0), true, 0, 1000);
         c.add(at(10), 1000);
         c.on_acked(&a);

@@ -181,7 +181,8 @@ impl Sender {
         let config = config.into();
         let has_buffer = config.segmentation_offload;
         let pacer = Pacer::new(has_buffer);
-        let rate = RateEstimator::new(control.uses_delivery_rate());
+        let micros = config.timers.timeout_rules == crate::TimeoutRules::Linux;
+        let rate = RateEstimator::new(control.uses_delivery_rate(), micros);
         let mss = u64::from(config.handshake.mss.max(1));
         let rtt = RttEstimator::new(&config.timers);
         let initial_window = config.initial_window.bytes(mss);

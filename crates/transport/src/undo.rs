@@ -24,10 +24,11 @@ impl Default for Undo {
 }
 
 impl Undo {
-    /// A response to a loss: what it changes can be undone.
-    pub(crate) fn begin(&mut self, una: u64) {
+    /// A response to a loss: what it changes can be undone. Retransmissions in the network, `on_the_way`, may
+    /// still be reported (`tcp_init_undo`).
+    pub(crate) fn begin(&mut self, una: u64, on_the_way: u32) {
         debug_assert!(una > 0, "a response to a loss of data");
-        (self.marker, self.unreported) = (NonZeroU64::new(una), None);
+        (self.marker, self.unreported) = (NonZeroU64::new(una), Some(on_the_way).filter(|count| *count > 0));
     }
 
     /// Records that a segment is retransmitted.
@@ -82,7 +83,7 @@ mod tests {
     fn d_sacks_of_all_retransmissions() {
         let mut undo = Undo::default();
         assert!(!undo.all_reported());
-        undo.begin(1000);
+        undo.begin(1000, 0);
         assert!(!undo.all_reported(), "nothing was retransmitted");
         undo.on_retransmission(Time::ZERO);
         undo.on_retransmission(Time::from_millis(1));
@@ -93,6 +94,13 @@ mod tests {
         assert!(undo.all_reported());
         undo.end();
         assert!(!undo.all_reported());
+        // A retransmission of before is still on its way.
+        undo.begin(4000, 1);
+        undo.on_retransmission(Time::from_millis(2));
+        undo.on_d_sack(5000, 1);
+        assert!(!undo.all_reported());
+        undo.on_d_sack(6000, 1);
+        assert!(undo.all_reported());
     }
 
     #[test]
@@ -100,7 +108,7 @@ mod tests {
         let echoed = |at: u64| move |first: Time| Time::from_millis(at) < first;
         let mut undo = Undo::default();
         assert!(!undo.is_delayed(echoed(1)), "no episode");
-        undo.begin(1000);
+        undo.begin(1000, 0);
         assert!(undo.is_delayed(echoed(9)), "nothing was retransmitted");
         undo.on_retransmission(Time::from_millis(5));
         undo.on_retransmission(Time::from_millis(7));
@@ -108,7 +116,7 @@ mod tests {
         assert!(!undo.is_delayed(echoed(6)));
         // The next episode begins before the first retransmission of the last was acknowledged: that still
         // counts as the first.
-        undo.begin(2000);
+        undo.begin(2000, 0);
         assert_eq!(undo.first_at(), Some(Time::from_millis(5)));
         undo.forget_first();
         assert_eq!(undo.first_at(), None);

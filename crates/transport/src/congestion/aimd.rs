@@ -36,6 +36,10 @@ pub const INFO: ControlInfo = ControlInfo {
             .described("ssthresh is rounded down to whole segments, as in Linux, BSD and ns-2"),
         ParameterSpec::flag("reduce_cwnd", false)
             .described("a loss event reduces cwnd, as in Linux; false: FlightSize (RFC 5681)"),
+        ParameterSpec::flag("stop_at_ssthresh", false).described(
+            "slow start ends at ssthresh, and the rest of its last ACK counts for congestion avoidance, as in Linux; \
+             false: that ACK may pass ssthresh",
+        ),
     ],
     presets: &[
         Preset::new("tahoe", NAME, Recovery::Tahoe)
@@ -55,6 +59,7 @@ pub const INFO: ControlInfo = ControlInfo {
                 ("abc_limit", PresetValue::Number(1000.0)),
                 ("whole_segments", PresetValue::Flag(true)),
                 ("reduce_cwnd", PresetValue::Flag(true)),
+                ("stop_at_ssthresh", PresetValue::Flag(true)),
             ]),
         Preset::new("ns2", NAME, Recovery::NewReno)
             .described("NewReno as ns-2.35 has it by default; for its other agents set `recovery`")
@@ -81,6 +86,7 @@ pub struct Aimd {
     decrease: f64,
     whole_segments: bool,
     reduce_cwnd: bool,
+    stop_at_ssthresh: bool,
     slow_start: SlowStart,
     increase: Additive,
 }
@@ -91,6 +97,7 @@ impl Aimd {
             decrease: parameters.number("decrease"),
             whole_segments: parameters.flag("whole_segments"),
             reduce_cwnd: parameters.flag("reduce_cwnd"),
+            stop_at_ssthresh: parameters.flag("stop_at_ssthresh"),
             slow_start: SlowStart::new(parameters),
             increase: Additive::new(parameters.number("increase"), parameters.flag("byte_counting")),
         }
@@ -125,20 +132,50 @@ impl CongestionControl for Aimd {
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        let mut acked = ack.acked;
         if tcp.in_slow_start() {
-            self.slow_start.grow(tcp, ack.acked);
-        } else {
-            self.increase.grow(tcp, ack.acked);
+            if !self.stop_at_ssthresh {
+                self.slow_start.grow(tcp, acked);
+                return;
+            }
+            // tcp_slow_start(), in whole segments.
+            let step = acked.min((tcp.ssthresh - tcp.cwnd).div_ceil(tcp.mss).saturating_mul(tcp.mss));
+            self.slow_start.grow(tcp, step);
+            acked -= step;
+        }
+        if acked > 0 {
+            self.increase.grow(tcp, acked);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::congestion::AckSample;
     use crate::congestion::ParameterValue;
     use crate::congestion::testing::{Bench, MSS};
 
     /// Half of 15 segments: 7.5, or 7 in whole segments; never less than two.
+    /// `tcp_slow_start`: nine segments acknowledged at a window of one and ssthresh of seven leave seven, and three
+    /// count for the eighth, which four more complete.
+    #[test]
+    fn slow_start_stops_at_ssthresh() {
+        let mut bench = Bench::new(
+            "aimd",
+            &[
+                ("abc_limit", ParameterValue::Number(1000.0)),
+                ("stop_at_ssthresh", ParameterValue::Flag(true)),
+            ],
+            1,
+        );
+        bench.tcp.ssthresh = 7 * MSS;
+        for (acked, window) in [(9, 7), (3, 7), (1, 8)] {
+            let ack = AckSample { acked: acked * MSS, ..AckSample::default() };
+            bench.control.cong_avoid(bench.now, &mut bench.tcp, &ack);
+            assert_eq!(bench.tcp.cwnd, window * MSS, "{acked}");
+        }
+    }
+
     #[test]
     fn ssthresh_in_whole_segments_is_rounded_down() {
         for (whole, expected) in [(false, 15 * MSS / 2), (true, 7 * MSS)] {

@@ -12,6 +12,9 @@
 //! A loss lowers neither: for one round of fast recovery cwnd follows packet conservation, and is then as it
 //! was before. ProbeRTT comes when no RTT as low as the least was seen for 10 s.
 //!
+//! All in whole numbers, as in Linux: segments, microseconds, ticks of the host's clock, a bandwidth of segments
+//! per microsecond in 2^-24, gains in 1/256.
+//!
 //! Departures from Linux:
 //! - The phase of ProbeBW to begin with comes from a hash of the connection's own progress, because a control
 //!   owns no random stream.
@@ -24,7 +27,7 @@ use super::windowed_max::WindowedMax;
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, Recovery};
+use crate::{HostProfile, Preset, Recovery, micros};
 use cogtcp_units::{Duration, Rate, Time};
 use long_term::LongTerm;
 
@@ -53,22 +56,26 @@ pub const INFO: ControlInfo = ControlInfo {
     build: |parameters| Box::new(Bbr1::new(parameters)),
 };
 
-/// bbr_pacing_margin_percent.
-const PACING_MARGIN: f64 = 0.01;
+/// A bandwidth of one segment per microsecond (`BW_UNIT`), as a power of two.
+const BW_BITS: u32 = 24;
+/// Parts of one that gains are multiples of (`BBR_UNIT`).
+const UNIT: u64 = 256;
+/// What is left of a second by bbr_pacing_margin_percent, microseconds.
+const PACED_MICROS: u64 = 990_000;
 /// bbr_bw_rtts.
 const BANDWIDTH_ROUNDS: u64 = 10;
 /// bbr_pacing_gain.
-const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// bbr_cwnd_min_target in segments.
 const LEAST_SEGMENTS: u64 = 4;
 /// bbr_probe_rtt_mode_ms.
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 /// bbr_full_bw_thresh and bbr_full_bw_cnt.
-const FULL_GROWTH: f64 = 1.25;
+const FULL_GROWTH: u64 = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
 /// bbr_extra_acked_win_rtts and bbr_extra_acked_max_us.
 const EXTRA_ACKED_ROUNDS: u32 = 5;
-const EXTRA_ACKED_LONGEST: f64 = 0.1;
+const EXTRA_ACKED_LONGEST: u64 = 100_000;
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Mode {
@@ -79,107 +86,124 @@ enum Mode {
     ProbeRtt,
 }
 
-/// The state of one connection. Rates are bytes per second, volumes bytes.
+/// The state of one connection. Volumes are segments, if not said otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Bbr1 {
-    high_gain: f64,
-    cwnd_gain: f64,
+    /// Gains are in 1/256.
+    high_gain: u64,
+    drain_gain: u64,
+    cwnd_gain: u64,
     min_rtt_window: Duration,
     mode: Mode,
+    /// In 2^-24 segments per microsecond.
     max_bw: WindowedMax,
     long_term: LongTerm,
     round: u64,
     round_start: bool,
+    /// Bytes.
     next_round_delivered: u64,
     min_rtt: Duration,
+    /// By the host's clock, in whole ticks; so are the times of ProbeRTT.
     min_rtt_at: Time,
     /// When ProbeRTT may end, and whether a round has passed in it.
     probe_rtt_done: Option<Time>,
     probe_rtt_round: bool,
-    /// Samples of segments sent before this much was delivered are limited by ProbeRTT.
-    limited_until: u64,
+    /// ProbeRTT limits samples of segments that were sent when so many bytes were delivered, from and to.
+    limited: (u64, u64),
     idle_restart: bool,
     cycle_index: usize,
     cycle_at: Time,
-    full_bw: f64,
+    /// The gains since the last ACK: a change of mode counts from the end of the ACK that brought it
+    /// (`bbr_update_gains`).
+    pacing_gain: u64,
+    full_bw: u64,
     full_rounds: u32,
     full: bool,
-    /// cwnd before recovery or ProbeRTT.
+    /// cwnd before recovery or ProbeRTT, bytes.
     prior_cwnd: u64,
     conserving: bool,
     /// The recovery state at the previous ACK.
     previous: CaState,
-    /// Bytes delivered beyond what bw explains: the epoch, and the greatest of the two windows of rounds.
+    /// What was delivered beyond what bw explains: the epoch, and the greatest of the two windows of rounds.
     epoch_at: Time,
-    epoch_acked: f64,
-    extra_acked: [f64; 2],
+    epoch_acked: u64,
+    extra_acked: [u64; 2],
     extra_window: usize,
     extra_rounds: u32,
 }
 
 impl Bbr1 {
     fn new(parameters: &Parameters) -> Self {
+        let high_gain = parameters.number("high_gain");
+        let whole = |gain: f64| (gain * UNIT as f64) as u64;
         Self {
-            high_gain: parameters.number("high_gain"),
-            cwnd_gain: parameters.number("cwnd_gain"),
+            // 2.885 is 739, its inverse 88.
+            high_gain: whole(high_gain) + 1,
+            drain_gain: whole(1.0 / high_gain),
+            cwnd_gain: whole(parameters.number("cwnd_gain")),
             min_rtt_window: Duration::from_secs_f64(parameters.number("min_rtt_window")),
             long_term: LongTerm::new(parameters.flag("long_term")),
             min_rtt: Duration::MAX,
+            pacing_gain: whole(high_gain) + 1,
             ..Self::default()
         }
     }
 
-    /// bbr_bw().
-    fn bw(&self) -> f64 {
-        self.long_term.rate().unwrap_or(self.max_bw.best())
+    /// bbr_max_bw().
+    fn max_bw(&self) -> u64 {
+        self.max_bw.best() as u64
     }
 
-    /// bbr_update_gains().
-    fn gains(&self) -> (f64, f64) {
+    /// bbr_bw().
+    fn bw(&self) -> u64 {
+        self.long_term.rate().unwrap_or_else(|| self.max_bw())
+    }
+
+    /// bbr_update_gains(): of pacing and of the window.
+    fn gains(&self) -> (u64, u64) {
         match self.mode {
             Mode::Startup => (self.high_gain, self.high_gain),
-            Mode::Drain => (1.0 / self.high_gain, self.high_gain),
-            Mode::ProbeBw if self.long_term.rate().is_some() => (1.0, self.cwnd_gain),
+            Mode::Drain => (self.drain_gain, self.high_gain),
+            Mode::ProbeBw if self.long_term.rate().is_some() => (UNIT, self.cwnd_gain),
             Mode::ProbeBw => (CYCLE[self.cycle_index], self.cwnd_gain),
-            Mode::ProbeRtt => (1.0, 1.0),
+            Mode::ProbeRtt => (UNIT, UNIT),
         }
     }
 
     /// bbr_bdp().
-    fn bdp(&self, bw: f64, gain: f64, tcp: &TcpState) -> f64 {
+    fn bdp(&self, bw: u64, gain: u64, tcp: &TcpState) -> u64 {
         if self.min_rtt == Duration::MAX {
-            return tcp.initial_window as f64;
+            return tcp.initial_window.div_ceil(tcp.mss);
         }
-        gain * bw * self.min_rtt.as_secs_f64()
+        let volume = bw.saturating_mul(micros::count(self.min_rtt));
+        (volume.saturating_mul(gain) / UNIT).div_ceil(1 << BW_BITS)
     }
 
     /// bbr_quantization_budget(): three send quanta, an even number of segments, and two more while probing.
-    fn quantized(&self, volume: f64, tcp: &TcpState) -> f64 {
-        let mss = tcp.mss as f64;
-        let segments = ceil(volume / mss) + 3.0 * quantum(tcp);
-        let even = ceil(segments / 2.0) * 2.0;
+    fn quantized(&self, volume: u64, tcp: &TcpState) -> u64 {
+        let even = (volume + 3 * quantum(tcp)).next_multiple_of(2);
         let probing = self.mode == Mode::ProbeBw && self.cycle_index == 0;
-        (even + if probing { 2.0 } else { 0.0 }) * mss
+        if probing { even + 2 } else { even }
     }
 
     /// bbr_inflight().
-    fn inflight(&self, bw: f64, gain: f64, tcp: &TcpState) -> f64 {
+    fn inflight(&self, bw: u64, gain: u64, tcp: &TcpState) -> u64 {
         self.quantized(self.bdp(bw, gain, tcp), tcp)
     }
 
     /// bbr_packets_in_net_at_edt(): of the flight what is left when the next packet departs, that included while
     /// probing.
-    fn in_flight_at_departure(&self, now: Time, in_flight: u64, tcp: &TcpState) -> f64 {
-        let mss = tcp.mss as f64;
-        let probed = if self.gains().0 > 1.0 { quantum(tcp) * mss } else { 0.0 };
-        let delivered = self.bw() * tcp.next_departure.saturating_since(now).as_secs_f64();
-        (in_flight as f64 + probed - floor(delivered / mss) * mss).max(0.0)
+    fn in_flight_at_departure(&self, now: Time, in_flight: u64, tcp: &TcpState) -> u64 {
+        let probed = if self.pacing_gain > UNIT { quantum(tcp) } else { 0 };
+        let delivered = in_span(self.bw(), tcp.next_departure.saturating_since(now));
+        (in_flight.div_ceil(tcp.mss) + probed).saturating_sub(delivered)
     }
 
     /// bbr_update_bw().
-    fn update_bandwidth(&mut self, tcp: &TcpState, ack: &AckSample, rate: f64, app_limited: bool) {
+    fn update_bandwidth(&mut self, tcp: &TcpState, ack: &AckSample, app_limited: bool) {
         self.round_start = false;
-        if rate <= 0.0 {
+        let interval = micros::count(ack.rate.interval);
+        if interval == 0 {
             return;
         }
         if ack.rate.prior_delivered >= self.next_round_delivered {
@@ -188,24 +212,27 @@ impl Bbr1 {
             self.round_start = true;
             self.conserving = false;
         }
-        let restart = self.long_term.sample(
-            tcp,
-            ack.lost > 0,
-            app_limited,
-            self.round_start,
-            self.mode == Mode::ProbeBw,
-        );
-        if restart {
-            self.enter_probe_bw(tcp);
+        self.look_for_policer(tcp, ack.lost > 0, app_limited);
+        let bw = bandwidth(ack.rate.delivered.div_ceil(tcp.mss), interval);
+        if !app_limited || bw >= self.max_bw() {
+            self.max_bw.update(self.round, bw as f64, BANDWIDTH_ROUNDS);
         }
-        if !app_limited || rate >= self.max_bw.best() {
-            self.max_bw.update(self.round, rate, BANDWIDTH_ROUNDS);
+    }
+
+    /// bbr_lt_bw_sampling().
+    fn look_for_policer(&mut self, tcp: &TcpState, losses: bool, app_limited: bool) {
+        let before = self.long_term.rate();
+        let probing = self.mode == Mode::ProbeBw;
+        if self.long_term.sample(tcp, losses, app_limited, self.round_start, probing) {
+            self.enter_probe_bw(tcp);
+        } else if before.is_none() && self.long_term.rate().is_some() {
+            self.pacing_gain = UNIT;
         }
     }
 
     /// bbr_update_ack_aggregation().
-    fn update_aggregation(&mut self, tcp: &TcpState, ack: &AckSample, rate: f64) {
-        if ack.delivered == 0 || rate <= 0.0 {
+    fn update_aggregation(&mut self, tcp: &TcpState, ack: &AckSample) {
+        if ack.delivered == 0 || micros::count(ack.rate.interval) == 0 {
             return;
         }
         if self.round_start {
@@ -213,27 +240,26 @@ impl Bbr1 {
             if self.extra_rounds >= EXTRA_ACKED_ROUNDS {
                 self.extra_rounds = 0;
                 self.extra_window ^= 1;
-                self.extra_acked[self.extra_window] = 0.0;
+                self.extra_acked[self.extra_window] = 0;
             }
         }
-        let mut expected = self.bw() * tcp.delivered_at.saturating_since(self.epoch_at).as_secs_f64();
-        // Linux counts whole packets.
-        expected = multiple(expected, tcp.mss as f64);
+        let mut expected = in_span(self.bw(), between(self.epoch_at, tcp.delivered_at));
         if self.epoch_acked <= expected {
-            (self.epoch_acked, self.epoch_at, expected) = (0.0, tcp.delivered_at, 0.0);
+            (self.epoch_acked, self.epoch_at, expected) = (0, tcp.delivered_at, 0);
         }
-        self.epoch_acked += ack.delivered as f64;
-        let extra = (self.epoch_acked - expected).min(tcp.cwnd as f64);
+        self.epoch_acked += ack.delivered.div_ceil(tcp.mss);
+        let extra = (self.epoch_acked - expected).min(tcp.cwnd / tcp.mss);
         let greatest = &mut self.extra_acked[self.extra_window];
-        *greatest = greatest.max(extra);
+        *greatest = extra.max(*greatest);
     }
 
     /// bbr_ack_aggregation_cwnd().
-    fn aggregation(&self) -> f64 {
+    fn aggregation(&self) -> u64 {
         if !self.full {
-            return 0.0;
+            return 0;
         }
-        self.extra_acked[0].max(self.extra_acked[1]).min(self.bw() * EXTRA_ACKED_LONGEST)
+        let longest = self.bw().saturating_mul(EXTRA_ACKED_LONGEST) >> BW_BITS;
+        self.extra_acked[0].max(self.extra_acked[1]).min(longest)
     }
 
     /// bbr_update_cycle_phase() with bbr_is_next_cycle_phase().
@@ -241,15 +267,13 @@ impl Bbr1 {
         if self.mode != Mode::ProbeBw {
             return;
         }
-        let long =
-            self.min_rtt != Duration::MAX && tcp.delivered_at.saturating_since(self.cycle_at) > self.min_rtt;
+        let long = self.min_rtt != Duration::MAX && between(self.cycle_at, tcp.delivered_at) > self.min_rtt;
         let in_flight = || self.in_flight_at_departure(now, ack.prior_in_flight, tcp);
-        let gain = self.gains().0;
-        let bw = self.max_bw.best();
-        let next = if gain > 1.0 {
-            long && (ack.lost > 0 || in_flight() >= self.inflight(bw, gain, tcp))
-        } else if gain < 1.0 {
-            long || in_flight() <= self.inflight(bw, 1.0, tcp)
+        let gain = self.pacing_gain;
+        let next = if gain > UNIT {
+            long && (ack.lost > 0 || in_flight() >= self.inflight(self.max_bw(), gain, tcp))
+        } else if gain < UNIT {
+            long || in_flight() <= self.inflight(self.max_bw(), UNIT, tcp)
         } else {
             long
         };
@@ -268,8 +292,8 @@ impl Bbr1 {
         if self.full || !self.round_start || app_limited {
             return;
         }
-        if self.max_bw.best() >= self.full_bw * FULL_GROWTH {
-            self.full_bw = self.max_bw.best();
+        if self.max_bw() >= self.full_bw * FULL_GROWTH / UNIT {
+            self.full_bw = self.max_bw();
             self.full_rounds = 0;
             return;
         }
@@ -279,13 +303,12 @@ impl Bbr1 {
 
     /// bbr_check_drain().
     fn check_drain(&mut self, now: Time, tcp: &mut TcpState) {
-        let bw = self.max_bw.best();
         if self.mode == Mode::Startup && self.full {
             self.mode = Mode::Drain;
-            tcp.ssthresh = (self.inflight(bw, 1.0, tcp) as u64).max(2 * tcp.mss);
+            tcp.ssthresh = (self.inflight(self.max_bw(), UNIT, tcp) * tcp.mss).max(2 * tcp.mss);
         }
         if self.mode == Mode::Drain
-            && self.in_flight_at_departure(now, tcp.in_flight, tcp) <= self.inflight(bw, 1.0, tcp)
+            && self.in_flight_at_departure(now, tcp.in_flight, tcp) <= self.inflight(self.max_bw(), UNIT, tcp)
         {
             self.enter_probe_bw(tcp);
         }
@@ -300,11 +323,12 @@ impl Bbr1 {
 
     /// bbr_update_min_rtt().
     fn update_min_rtt(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        let expired = now > self.min_rtt_at + self.min_rtt_window;
+        let clock = jiffies(now, tcp);
+        let expired = clock > self.min_rtt_at + self.min_rtt_window;
         if let Some(rtt) = ack.rtt
             && (rtt < self.min_rtt || expired)
         {
-            (self.min_rtt, self.min_rtt_at) = (rtt, now);
+            (self.min_rtt, self.min_rtt_at) = (rtt, clock);
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
@@ -312,14 +336,17 @@ impl Bbr1 {
             self.probe_rtt_done = None;
         }
         if self.mode == Mode::ProbeRtt {
-            self.limited_until = (tcp.delivered + tcp.in_flight).max(1);
+            if tcp.delivered > self.limited.1 {
+                self.limited.0 = tcp.delivered;
+            }
+            self.limited.1 = tcp.delivered + tcp.in_flight;
             if let Some(done) = self.probe_rtt_done {
                 self.probe_rtt_round |= self.round_start;
                 if self.probe_rtt_round {
-                    self.check_probe_rtt_done(now, tcp, done);
+                    self.check_probe_rtt_done(clock, tcp, done);
                 }
             } else if tcp.in_flight <= LEAST_SEGMENTS * tcp.mss {
-                self.probe_rtt_done = Some(now + PROBE_RTT_TIME);
+                self.probe_rtt_done = Some(clock + PROBE_RTT_TIME);
                 self.probe_rtt_round = false;
                 self.next_round_delivered = tcp.delivered;
             }
@@ -329,11 +356,11 @@ impl Bbr1 {
         }
     }
 
-    fn check_probe_rtt_done(&mut self, now: Time, tcp: &mut TcpState, done: Time) {
-        if now <= done {
+    fn check_probe_rtt_done(&mut self, clock: Time, tcp: &mut TcpState, done: Time) {
+        if clock <= done {
             return;
         }
-        self.min_rtt_at = now;
+        self.min_rtt_at = clock;
         tcp.cwnd = tcp.cwnd.max(self.prior_cwnd);
         if self.full {
             self.enter_probe_bw(tcp);
@@ -352,14 +379,14 @@ impl Bbr1 {
     }
 
     /// bbr_set_pacing_rate(), and bbr_init_pacing_rate_from_rtt() before the first rate.
-    fn set_pacing_rate(&self, tcp: &mut TcpState, gain: f64) {
+    fn set_pacing_rate(&self, tcp: &mut TcpState, gain: u64) {
         let bw = match self.bw() {
-            0.0 if tcp.pacing_rate.is_none() && !tcp.srtt.is_zero() => {
-                tcp.cwnd as f64 / tcp.srtt.as_secs_f64()
+            0 if tcp.pacing_rate.is_none() && !tcp.srtt.is_zero() => {
+                bandwidth(tcp.cwnd / tcp.mss, micros::count(tcp.srtt).max(1))
             }
             bw => bw,
         };
-        let rate = Rate::from_bits_per_second((8.0 * bw * gain * (1.0 - PACING_MARGIN)) as u64);
+        let rate = Rate::from_bits_per_second(8 * bytes_per_second(bw, gain, PACED_MICROS, tcp));
         if rate > Rate::ZERO && (self.full || tcp.pacing_rate.is_none_or(|old| rate > old)) {
             tcp.pacing_rate = Some(rate);
         }
@@ -382,18 +409,19 @@ impl Bbr1 {
     }
 
     /// bbr_set_cwnd().
-    fn set_cwnd(&mut self, tcp: &mut TcpState, ack: &AckSample) {
+    fn set_cwnd(&mut self, tcp: &mut TcpState, ack: &AckSample, gain: u64) {
         let least = LEAST_SEGMENTS * tcp.mss;
         if ack.delivered > 0 {
             let mut cwnd = self.recover_or_restore(tcp, ack);
             if self.conserving {
                 cwnd = cwnd.max(tcp.in_flight + ack.delivered);
             } else {
-                let bdp = self.bdp(self.bw(), self.gains().1, tcp);
-                let target = self.quantized(bdp + self.aggregation(), tcp) as u64;
+                let bdp = self.bdp(self.bw(), gain, tcp);
+                let target = self.quantized(bdp + self.aggregation(), tcp) * tcp.mss;
                 if self.full {
                     cwnd = (cwnd + ack.delivered).min(target);
-                } else if cwnd < target || tcp.delivered < tcp.initial_window {
+                } else if cwnd < target || tcp.delivered + tcp.mss < tcp.initial_window {
+                    // Linux counts the SYN as delivered.
                     cwnd += ack.delivered;
                 }
                 cwnd = cwnd.max(least);
@@ -407,35 +435,36 @@ impl Bbr1 {
 }
 
 /// bbr_tso_segs_goal(): segments of a packet, about a millisecond of the pacing rate (sk_pacing_shift 10).
-fn quantum(tcp: &TcpState) -> f64 {
-    let rate = tcp.pacing_rate.map_or(0.0, |rate| rate.bits_per_second() as f64 / 8.0);
-    let least = if rate < 150_000.0 { 1.0 } else { 2.0 };
-    floor((rate / 1024.0).min(65_536.0) / tcp.mss as f64).max(least)
+fn quantum(tcp: &TcpState) -> u64 {
+    let rate = tcp.pacing_rate.map_or(0, |rate| rate.bits_per_second() / 8);
+    let least = if rate < 150_000 { 1 } else { 2 };
+    ((rate >> 10).min(65_215) / tcp.mss).clamp(least, 127)
 }
 
-/// Numbers from here on are whole.
-const WHOLE: f64 = (1_u64 << 52) as f64;
-
-/// Returns `x`, 0 or more, rounded down: each ACK asks for several, and the library's functions take ten times as
-/// long.
-#[inline]
-fn floor(x: f64) -> f64 {
-    if x < WHOLE { (x as i64) as f64 } else { x }
+/// A bandwidth out of the segments delivered in so many microseconds. Linux keeps 32 bits: 3 Tbit/s.
+fn bandwidth(segments: u64, micros: u64) -> u64 {
+    (segments << BW_BITS) / micros
 }
 
-/// Returns `x`, 0 or more, rounded up.
-#[inline]
-fn ceil(x: f64) -> f64 {
-    let below = floor(x);
-    if below < x { below + 1.0 } else { below }
+/// What a bandwidth delivers, in segments.
+fn in_span(bw: u64, span: Duration) -> u64 {
+    bw.saturating_mul(micros::count(span)) >> BW_BITS
 }
 
-/// Returns the greatest multiple of the whole number `unit` that is no greater than `x`: `x - x % unit`.
-#[inline]
-fn multiple(x: f64, unit: f64) -> f64 {
-    let below = floor(x / unit) * unit;
-    // The quotient was rounded, up to a whole number at most.
-    if below > x { below - unit } else { below }
+/// bbr_rate_bytes_per_sec(): with a second of so many microseconds.
+fn bytes_per_second(bw: u64, gain: u64, second: u64, tcp: &TcpState) -> u64 {
+    (bw.saturating_mul(tcp.mss * gain) / UNIT).saturating_mul(second) >> BW_BITS
+}
+
+/// By the clock of microseconds.
+fn between(from: Time, to: Time) -> Duration {
+    micros::clock(to).saturating_since(micros::clock(from))
+}
+
+/// The host's clock in whole ticks. Departure: the ticks begin with the run.
+fn jiffies(now: Time, tcp: &TcpState) -> Time {
+    let tick = u64::from(tcp.tick_ms.max(1));
+    Time::from_millis(now.as_nanos() / 1_000_000 / tick * tick)
 }
 
 fn recovers(state: CaState) -> bool {
@@ -456,7 +485,7 @@ impl CongestionControl for Bbr1 {
     }
 
     fn init(&mut self, now: Time, tcp: &mut TcpState) {
-        (self.min_rtt_at, self.cycle_at, self.epoch_at) = (now, now, now);
+        (self.min_rtt_at, self.cycle_at, self.epoch_at) = (jiffies(now, tcp), now, now);
         if !tcp.srtt.is_zero() {
             self.min_rtt = tcp.srtt;
         }
@@ -480,32 +509,34 @@ impl CongestionControl for Bbr1 {
     }
 
     fn cong_control(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) -> bool {
-        let rate = ack.rate.rate().map_or(0.0, |rate| rate.bits_per_second() as f64 / 8.0);
-        let app_limited = ack.rate.app_limited || ack.rate.prior_delivered < self.limited_until;
-        self.update_bandwidth(tcp, ack, rate, app_limited);
-        self.update_aggregation(tcp, ack, rate);
+        let app_limited = ack.rate.app_limited
+            || (self.limited.1 > 0 && (self.limited.0..=self.limited.1).contains(&ack.rate.prior_delivered));
+        self.update_bandwidth(tcp, ack, app_limited);
+        self.update_aggregation(tcp, ack);
         self.update_cycle(now, tcp, ack);
         self.check_full(app_limited);
         self.check_drain(now, tcp);
         self.update_min_rtt(now, tcp, ack);
-        self.set_pacing_rate(tcp, self.gains().0);
-        self.set_cwnd(tcp, ack);
+        let (pacing_gain, cwnd_gain) = self.gains();
+        self.pacing_gain = pacing_gain;
+        self.set_pacing_rate(tcp, pacing_gain);
+        self.set_cwnd(tcp, ack, cwnd_gain);
         true
     }
 
-    fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
-        show("bandwidth_bps", 8.0 * self.bw());
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        show("bandwidth_bps", 8.0 * bytes_per_second(self.bw(), UNIT, 1_000_000, tcp) as f64);
         show("min_rtt_s", super::seconds(self.min_rtt));
-        show("pacing_gain", self.gains().0);
+        show("pacing_gain", self.gains().0 as f64 / UNIT as f64);
     }
 
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
         if state == CaState::Loss {
             self.previous = CaState::Loss;
-            self.full_bw = 0.0;
+            self.full_bw = 0;
             // A timeout ends a round.
             self.round_start = true;
-            self.long_term.sample(tcp, true, false, true, self.mode == Mode::ProbeBw);
+            self.look_for_policer(tcp, true, false);
             // tcp_enter_loss().
             tcp.cwnd = tcp.in_flight + tcp.mss;
         }
@@ -514,10 +545,10 @@ impl CongestionControl for Bbr1 {
     fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {
         if event == CaEvent::TxStart && tcp.app_limited {
             self.idle_restart = true;
-            (self.epoch_at, self.epoch_acked) = (now, 0.0);
+            (self.epoch_at, self.epoch_acked) = (now, 0);
             match (self.mode, self.probe_rtt_done) {
-                (Mode::ProbeBw, _) => self.set_pacing_rate(tcp, 1.0),
-                (Mode::ProbeRtt, Some(done)) => self.check_probe_rtt_done(now, tcp, done),
+                (Mode::ProbeBw, _) => self.set_pacing_rate(tcp, UNIT),
+                (Mode::ProbeRtt, Some(done)) => self.check_probe_rtt_done(jiffies(now, tcp), tcp, done),
                 _ => {}
             }
         }
@@ -525,7 +556,7 @@ impl CongestionControl for Bbr1 {
 
     fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
         // bbr_undo_cwnd(); the window itself comes back by leaving `Loss`.
-        (self.full_bw, self.full_rounds) = (0.0, 0);
+        (self.full_bw, self.full_rounds) = (0, 0);
         self.long_term.reset(tcp);
         tcp.cwnd.max(self.prior_cwnd).max(tcp.prior_cwnd)
     }

@@ -299,7 +299,13 @@ impl Sender {
         frto: &mut FrtoAck,
     ) {
         // A D-SACK block reports a duplicate and delivers nothing (RFC 2883 section 4).
-        let skip = usize::from(self.is_d_sack(segment, ack));
+        let d_sack = self.d_sack(segment, ack);
+        let skip = usize::from(d_sack.is_some());
+        if let Some(bytes) = d_sack
+            && self.times_out_as_linux()
+        {
+            self.count_duplicate(now, bytes, ack, sample);
+        }
         let isn = self.config.handshake.initial_sequence;
         let (rack_in_use, echo, min_rtt) =
             (self.rack_in_use(), self.echo_for_sacks(segment), self.tcp.min_rtt);
@@ -311,12 +317,17 @@ impl Sender {
         let una = self.board.una();
         let mut buffer = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut());
         let (mut newly, mut original) = (0, false);
-        for block in &segment.sack()[skip..] {
-            let (Some(start), Some(end)) =
-                (block.start.offset_near(isn, ack), block.end.offset_near(isn, ack))
-            else {
-                continue;
-            };
+        // In order, as in Linux (`tcp_sacktag_write_queue`): RACK takes the round-trip time of the last.
+        let blocks = &segment.sack()[skip..];
+        let mut ordered = [(0, 0); Segment::MAX_SACK];
+        for (place, block) in ordered.iter_mut().zip(blocks) {
+            // A block that cannot be is left empty, and then ignored.
+            *place =
+                (block.start.offset_near(isn, ack).zip(block.end.offset_near(isn, ack))).unwrap_or_default();
+        }
+        let ordered = &mut ordered[..blocks.len()];
+        ordered.sort_unstable();
+        for &(start, end) in &*ordered {
             // Linux ignores reversed blocks and blocks beyond SND.NXT as well (`tcp_is_sackblock_valid`).
             if start >= end || end > self.board.nxt() {
                 continue;
@@ -357,15 +368,15 @@ impl Sender {
         }
     }
 
-    /// Whether the first block reports a duplicate (RFC 2883 section 4): below the cumulative
+    /// The bytes of a duplicate that the first block reports (RFC 2883 section 4): below the cumulative
     /// acknowledgement, or inside the second block.
-    fn is_d_sack(&mut self, segment: &Segment, ack: u64) -> bool {
+    fn d_sack(&mut self, segment: &Segment, ack: u64) -> Option<u64> {
         let isn = self.config.handshake.initial_sequence;
         let offsets = |index: usize| {
             let block = segment.sack().get(index)?;
             Some((block.start.offset_near(isn, ack)?, block.end.offset_near(isn, ack)?))
         };
-        let Some((start, end)) = offsets(0) else { return false };
+        let (start, end) = offsets(0)?;
         let inside_second = offsets(1).is_some_and(|(s, e)| s <= start && end <= e);
         let d_sack = end <= ack || inside_second;
         if d_sack {
@@ -373,7 +384,20 @@ impl Sender {
             self.rare.get_or_insert_default().d_sack_end = Some(end);
             self.record_d_sack(end, end.saturating_sub(start));
         }
-        d_sack
+        d_sack.then(|| end.saturating_sub(start))
+    }
+
+    /// Linux: a duplicate that a D-SACK reports was delivered, too, as long as it can be one of what was
+    /// retransmitted (`tcp_dsack_seen`). So a spurious retransmission makes room, and lets the window grow.
+    fn count_duplicate(&mut self, now: Time, bytes: u64, ack: u64, sample: &mut AckSample) {
+        let segments = bytes.div_ceil(self.tcp.mss).max(1);
+        let rare = self.rare.get_or_insert_default();
+        rare.d_sacked += segments;
+        if rare.d_sacked <= self.stats.segments_retransmitted && ack >= self.board.una() {
+            let bytes = segments * self.tcp.mss;
+            sample.delivered += bytes;
+            self.rate.add(now, bytes);
+        }
     }
 
     /// RFC 5681 section 2: outstanding data, no payload, no SYN or FIN, nothing acknowledged, the same

@@ -283,8 +283,14 @@ impl Sender {
     /// After a timeout: what is lost, in order, as cwnd allows, then new data.
     fn choose_loss(&mut self, now: Time) -> Option<Choice> {
         if let Frto::NewData { budget } = self.frto {
-            // F-RTO step 2b: up to two new segments and nothing else.
-            return if budget > 0 { self.choose_new(now, u64::MAX) } else { None };
+            // F-RTO step 2b: up to two new segments and nothing else. Linux: as cwnd allows. When they have left
+            // the host, what is lost may go, too (`tcp_tsq_write`).
+            let linux = self.times_out_as_linux();
+            let room = if linux { self.room() } else { u64::MAX };
+            let new = if budget > 0 { self.choose_new(now, room) } else { None };
+            if new.is_some() || !linux {
+                return new;
+            }
         }
         // RFC 5682 section 2.1: between steps 1 and 2 nothing else leaves.
         if self.frto == Frto::Retransmitted {
@@ -491,13 +497,13 @@ impl Sender {
             self.rare.get_or_insert_default().timed = Some((self.board.nxt(), now));
         }
         self.record_usage(self.board.in_flight() + self.tcp.mss > self.tcp.cwnd);
+        let mut segment = self.sent(now, offset, len, fin, false, within);
         if self.timer == Timer::Off {
             // RFC 6298 section 5.1.
             self.start_rto(now);
-        } else if self.timer == Timer::TailProbe {
+        } else if self.starts_probe_timer() {
             self.postpone_tail_probe(now, len + u32::from(fin));
         }
-        let mut segment = self.sent(now, offset, len, fin, false, within);
         self.put_ecn(&mut segment);
         if pushed {
             segment.flags = segment.flags | Flags::PSH;
@@ -660,12 +666,12 @@ impl Sender {
             self.config.recovery.newreno_variant == NewRenoVariant::Impatient && self.partial_acks > 1;
         let runs_on = impatient || !self.config.timers.restart_on_retransmit;
         let leave_running = runs_on && self.tcp.ca_state == CaState::Recovery;
+        let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true, within);
         if (index == 0 && !leave_running) || self.timer == Timer::Off {
             // The timer counts from the retransmission of the oldest segment, as in BSD, Linux and ns-2;
             // RFC 6298 leaves it running.
             self.start_rto(now);
         }
-        let mut segment = self.sent(now, offset, sent.payload(), sent.is(FIN), true, within);
         self.put_ecn_again(&mut segment);
         if sent.is(PUSHED) {
             segment.flags = segment.flags | Flags::PSH;

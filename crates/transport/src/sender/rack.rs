@@ -11,6 +11,8 @@ use cogtcp_units::{Duration, Time};
 /// `TCP_TIMEOUT_MIN_US`: by how much a Linux host lengthens the reordering timer and the tail loss probe's.
 /// Two ticks before Linux 6.7.
 const LEAST_TIMEOUT: Duration = Duration::from_millis(2);
+/// The shortest delay that Linux sets a timer to: it rounds up to a tick.
+const LEAST_DELAY: Duration = Duration::from_micros(1);
 
 impl Sender {
     /// Whether RACK finds the losses.
@@ -196,7 +198,8 @@ impl Sender {
         self.board.mark_lost_where(|sent| rack.is_overdue(now, sent.sent_at, window))
     }
 
-    /// Nothing is lost after all: what is outstanding is RACK's to judge again.
+    /// Nothing is lost after all: what is outstanding is RACK's to judge again. Departure: Linux's RACK forgets what
+    /// it has found lost once, until that is retransmitted.
     pub(super) fn restart_rack(&mut self) {
         if let Some(rack) = &mut self.rack {
             rack.order.clear();
@@ -227,7 +230,7 @@ impl Sender {
             }
             self.sync();
             self.start_rto(now);
-        } else if now >= self.rto_at {
+        } else if now >= self.rto_at && !self.times_out_as_linux() {
             // The window is as long as SRTT where D-SACKs have widened it: the RTO came first.
             self.retransmission_timeout(now);
         } else {
@@ -244,19 +247,30 @@ impl Sender {
     /// That timer, the RTO being at `rto_at`: reordering, tail loss probe, or retransmission.
     fn next_timer(&self, now: Time) -> (Timer, Time) {
         let longer = if self.config.timers.timer_tick.is_zero() { Duration::ZERO } else { LEAST_TIMEOUT };
+        // Section 7.2: a probe goes in the place of an earlier RTO. Linux: of an RTO that is to come.
+        let linux = self.times_out_as_linux();
+        let bound = if linux && self.rto_at <= now { Time::MAX } else { self.rto_at };
         // Section 8: these timers exclude each other.
         let (timer, at) = if let Some(at) = self.rare.as_ref().and_then(|rare| rare.reorder_at) {
-            (Timer::Reordering, (at + longer).min(self.rto_at))
-        } else if self.may_probe_tail() {
+            (Timer::Reordering, (at + longer).min(bound))
+        } else if self.may_time_probe() {
             let one = self.board.flight_size() <= self.tcp.mss;
             let pto = probe_timeout(self.tcp.srtt, one, self.config.recovery.max_ack_delay);
-            // Section 7.2: a probe goes in the place of an earlier RTO.
             let at = now + pto + if one { Duration::ZERO } else { longer };
-            (Timer::TailProbe, at.min(self.rto_at))
+            (Timer::TailProbe, at.min(bound) + self.pacing_delay(now))
         } else {
-            (Timer::Retransmit, self.rto_at)
+            // Not after a timeout (`tcp_retransmit_timer`).
+            let delay = if self.front_by_timer { Duration::ZERO } else { self.pacing_delay(now) };
+            (Timer::Retransmit, self.rto_at + delay)
         };
-        (timer, at.max(now))
+        // An RTO that is over already runs out with the next tick (`tcp_rearm_rto`).
+        (timer, at.max(if linux { now + LEAST_DELAY } else { now }))
+    }
+
+    /// By how much a Linux host lengthens the probe's timer and the RTO: the time until the pacer lets the next
+    /// packet go, in whole ticks (`tcp_pacing_delay`).
+    fn pacing_delay(&self, now: Time) -> Duration {
+        self.config.timers.wheel().floor(self.pacer.departure().saturating_since(now))
     }
 
     /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or
@@ -268,43 +282,73 @@ impl Sender {
     }
 
     /// New data has left while a tail loss probe was due (section 7.2: the probe counts from the last segment
-    /// sent). In Linux the RTO counts from the oldest segment then, as long as that is to come. `len` sequence numbers
-    /// have left.
+    /// sent). In Linux the RTO counts from the oldest segment then, and bounds the probe as long as it is to come.
+    /// `len` sequence numbers have left.
     pub(super) fn postpone_tail_probe(&mut self, now: Time, len: u32) {
         let before = self.rto_at;
-        if self.times_out_as_linux()
-            && let Some(front) = self.board.get(0)
-        {
-            let due = front.sent_at + self.rtt.rto(&self.config.timers);
-            self.rto_at = if due > now { due } else { self.rto_at };
+        if self.times_out_as_linux() {
+            self.rto_at = self.rto_of_front(now);
+            if let Some(rare) = &mut self.rare {
+                rare.reorder_at = None;
+            }
         }
         // Set at this instant, with more than a segment in flight: only an earlier RTO moves it.
         let is_set = self.armed_at == now && self.board.flight_size() > self.tcp.mss + u64::from(len);
-        if is_set && self.rto_at <= before && self.may_probe_tail() {
-            self.deadline = self.deadline.min(self.rto_at).max(now);
+        let is_paced = self.pacer.departure() > now;
+        if is_set && !is_paced && now < self.rto_at && self.rto_at <= before && self.may_time_probe() {
+            self.deadline = self.deadline.min(self.rto_at);
             debug_assert_eq!((self.timer, self.deadline), self.next_timer(now));
         } else {
             self.arm_next(now);
         }
     }
 
-    /// Section 7.2: outside of loss recovery with nothing SACKed, one probe at a time, and none without a
-    /// round-trip time since the last.
+    /// When the RTO is over that counts from the oldest segment's last transmission (`tcp_rto_delta_us`).
+    fn rto_of_front(&self, now: Time) -> Time {
+        self.board.get(0).map_or(now, |front| front.sent_at) + self.rtt.rto(&self.config.timers)
+    }
+
+    /// Whether the timer that runs is, or is to be, the tail loss probe's (section 7.2): outside of loss recovery with
+    /// nothing SACKed, one probe at a time, and none without a round-trip time since the last. In Linux the timer
+    /// runs while a probe is outstanding, too, and then starts the RTO (`tcp_send_loss_probe`).
     #[inline]
-    fn may_probe_tail(&self) -> bool {
-        self.config.recovery.tlp
+    fn may_time_probe(&self) -> bool {
+        // With SACKs Linux is in Disorder.
+        let may = match self.tcp.ca_state {
+            CaState::Open => !self.board.has_sacks(),
+            CaState::Cwr => self.times_out_as_linux() || !self.board.has_sacks(),
+            CaState::Disorder | CaState::Recovery | CaState::Loss => false,
+        };
+        may && self.config.recovery.tlp
             && self.rack_in_use()
-            && matches!(self.tcp.ca_state, CaState::Open | CaState::Cwr)
-            && !self.board.has_sacks()
-            && self.rare.as_ref().is_none_or(|rare| rare.tlp.is_idle())
+            && (self.times_out_as_linux() || self.rare.as_ref().is_none_or(|rare| rare.tlp.is_idle()))
+    }
+
+    /// Whether new data starts the probe's timer again, or in Linux in the place of the RTO's or of the reordering
+    /// timer (`tcp_write_xmit`), but for the probe itself.
+    #[inline]
+    pub(super) fn starts_probe_timer(&self) -> bool {
+        self.timer == Timer::TailProbe
+            || (matches!(self.timer, Timer::Retransmit | Timer::Reordering)
+                && self.times_out_as_linux()
+                && self.may_time_probe()
+                && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending))
     }
 
     /// The probe timer expired (section 7.3): the driver's next `poll_transmit` takes the probe.
     pub(super) fn tail_probe_timeout(&mut self, now: Time) {
-        self.rare.get_or_insert_default().tlp.pending = true;
+        let linux = self.times_out_as_linux();
+        let tlp = &mut self.rare.get_or_insert_default().tlp;
+        if linux && tlp.end.is_some() {
+            let due = self.rto_of_front(now).max(now + LEAST_DELAY);
+            self.rto_at = due;
+            self.arm_on_wheel(Timer::Retransmit, now, due + self.pacing_delay(now));
+            return;
+        }
+        tlp.pending = true;
         // Section 7.3: after the attempt to probe the RTO runs, not the PTO.
         self.rto_at = now + self.rtt.rto(&self.config.timers);
-        self.arm_on_wheel(Timer::Retransmit, now, self.rto_at);
+        self.arm_on_wheel(Timer::Retransmit, now, self.rto_at + self.pacing_delay(now));
     }
 
     /// The probe has left.

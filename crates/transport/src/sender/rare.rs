@@ -26,6 +26,8 @@ pub(super) struct Rare {
     pub(super) resume: Option<(Rate, u64)>,
     /// Where the data ends that the D-SACK of the ACK being handled reports.
     pub(super) d_sack_end: Option<u64>,
+    /// Segments that D-SACKs have reported.
+    pub(super) d_sacked: u64,
     pub(super) spurious: SpuriousCounter,
     pub(super) undo: Undo,
     /// When RACK's reordering timer expires.

@@ -31,8 +31,11 @@ impl Sender {
         self.tcp.prior_ssthresh =
             if self.times_out_as_linux() && !reducing { ssthresh.max(cwnd / 4 * 3) } else { ssthresh };
         if self.may_undo() {
-            let una = self.board.una();
-            self.rare.get_or_insert_default().undo.begin(una);
+            let (una, retransmitted) = (self.board.una(), self.board.retransmitted());
+            let rare = self.rare.get_or_insert_default();
+            let probe = rare.tlp.end.is_some() && rare.tlp.is_retransmission;
+            let segments = retransmitted.div_ceil(self.tcp.mss) + u64::from(probe);
+            rare.undo.begin(una, u32::try_from(segments).unwrap_or(u32::MAX));
         }
     }
 

@@ -38,7 +38,7 @@ impl Path {
         Self {
             bbr,
             tcp,
-            rates: RateEstimator::new(true),
+            rates: RateEstimator::new(true, false),
             now: Time::ZERO,
             next_send: Time::ZERO,
             free_at: Time::ZERO,

@@ -1,6 +1,7 @@
 //! The bandwidth of a policer (Linux's `bbr_lt_bw_sampling`). If whole intervals lose a fifth of the packets
 //! or more, and two intervals agree on the rate, this rate holds for 48 rounds.
 
+use super::{PACED_MICROS, UNIT, bandwidth, bytes_per_second};
 use crate::congestion::TcpState;
 use cogtcp_units::Time;
 
@@ -8,18 +9,18 @@ use cogtcp_units::Time;
 const LEAST_ROUNDS: u32 = 4;
 const MOST_ROUNDS: u32 = 48;
 /// bbr_lt_loss_thresh.
-const LOSS: f64 = 50.0 / 256.0;
+const LOSS: u64 = 50;
 /// bbr_lt_bw_ratio and bbr_lt_bw_diff.
-const CLOSE_RATIO: f64 = 1.0 / 8.0;
-const CLOSE_BYTES: f64 = 4000.0 / 8.0;
+const CLOSE_RATIO: u64 = UNIT / 8;
+const CLOSE_BYTES: u64 = 4000 / 8;
 
-/// The sampling. Rates are bytes per second.
+/// The sampling. Rates are those of `Bbr1`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LongTerm {
     enabled: bool,
     in_use: bool,
     sampling: bool,
-    rate: f64,
+    rate: u64,
     rounds: u32,
     since: Time,
     delivered: u64,
@@ -32,13 +33,13 @@ impl LongTerm {
     }
 
     /// The policer's rate, if one was found.
-    pub(super) fn rate(&self) -> Option<f64> {
+    pub(super) fn rate(&self) -> Option<u64> {
         self.in_use.then_some(self.rate)
     }
 
     /// bbr_reset_lt_bw_sampling().
     pub(super) fn reset(&mut self, tcp: &TcpState) {
-        (self.rate, self.in_use, self.sampling) = (0.0, false, false);
+        (self.rate, self.in_use, self.sampling) = (0, false, false);
         self.begin_interval(tcp);
     }
 
@@ -95,19 +96,22 @@ impl LongTerm {
             return false;
         }
         let (lost, delivered) = (tcp.lost - self.lost, tcp.delivered - self.delivered);
-        let time = tcp.delivered_at.saturating_since(self.since).as_secs_f64();
-        if delivered == 0 || (lost as f64) < LOSS * delivered as f64 || time < 0.001 {
+        let (lost, delivered) = (lost.div_ceil(tcp.mss), delivered.div_ceil(tcp.mss));
+        let millis = in_millis(tcp.delivered_at) - in_millis(self.since);
+        if delivered == 0 || lost * UNIT < LOSS * delivered || millis == 0 {
             return false;
         }
-        self.end_interval(tcp, delivered as f64 / time);
+        self.end_interval(tcp, bandwidth(delivered, 1000 * millis));
         false
     }
 
     /// bbr_lt_bw_interval_done().
-    fn end_interval(&mut self, tcp: &TcpState, rate: f64) {
-        let difference = (rate - self.rate).abs();
-        if self.rate > 0.0 && (difference <= CLOSE_RATIO * self.rate || difference <= CLOSE_BYTES) {
-            self.rate = f64::midpoint(self.rate, rate);
+    fn end_interval(&mut self, tcp: &TcpState, rate: u64) {
+        let difference = rate.abs_diff(self.rate);
+        let is_close = difference * UNIT <= CLOSE_RATIO * self.rate
+            || bytes_per_second(difference, UNIT, PACED_MICROS, tcp) <= CLOSE_BYTES;
+        if self.rate > 0 && is_close {
+            self.rate = u64::midpoint(self.rate, rate);
             self.in_use = true;
             self.rounds = 0;
             return;
@@ -115,6 +119,11 @@ impl LongTerm {
         self.rate = rate;
         self.begin_interval(tcp);
     }
+}
+
+/// An interval is measured in whole milliseconds.
+const fn in_millis(time: Time) -> u64 {
+    time.as_nanos() / 1_000_000
 }
 
 #[cfg(test)]
@@ -141,7 +150,8 @@ mod tests {
             interval(&mut long_term, &mut tcp, 70);
         }
         let rate = long_term.rate().expect("two intervals agree");
-        assert!((rate - 700_000.0).abs() < 1.0, "{rate}");
+        // 350 segments in 500 ms.
+        assert_eq!(rate, (350 << 24) / 500_000);
         for round in 1..=48 {
             assert_eq!(long_term.sample(&tcp, false, false, true, true), round == 48);
         }

@@ -200,14 +200,15 @@ impl Epoch {
 }
 
 /// The cube root of `a`, by one step of Newton's method as Linux takes it: within half of a percent. Departure: Linux
-/// begins with a table, here the first guess is 3.6 % above the root of the leading bits, as the table's values are.
+/// begins with a table, here the first guess is a line through the roots of the leading bits, some 3.6 % above them,
+/// as the table's values are: of 300 depths of a loss, 242 have the same K, the others one that is 0.1 % off at most.
 fn root(a: u64) -> u64 {
     let bits = 64 - a.leading_zeros();
     if bits < 7 {
         return libm::cbrt(a as f64) as u64;
     }
     let shift = bits * 84 / 256 - 1;
-    let guess = (libm::round(66.3 * libm::cbrt((a >> (3 * shift)) as f64)) as u64) << shift >> 6;
+    let guess = (libm::round(65.74 * libm::cbrt((a >> (3 * shift)) as f64) + 2.0) as u64) << shift >> 6;
     (2 * guess + a / (guess * (guess - 1))) * 341 / 1024
 }
 
@@ -398,7 +399,7 @@ mod tests {
         }
     }
 
-    /// One step of Newton's method is within half of a percent; 100 segments below W_max are 6.298 s of 6.297.
+    /// One step of Newton's method is within half of a percent; 100 segments below W_max are 6.300 s of 6.297.
     #[test]
     fn the_root_is_a_step_of_newtons_method() {
         for exponent in 7..40 {
@@ -407,7 +408,7 @@ mod tests {
                 assert!((found - exact).abs() <= exact * 0.006 + 1.0, "{a}: {found} for {exact}");
             }
         }
-        assert_eq!(Epoch::new(410, 0, 100, 200).k, 6449);
+        assert_eq!(Epoch::new(410, 0, 100, 200).k, 6451);
     }
 
     /// `tcp_init_cwnd_reduction`: 15 segments acknowledged before a loss count for nothing after it.
