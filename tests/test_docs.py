@@ -229,9 +229,7 @@ def as_asked(arguments: list[str]) -> str:
     return str(once)
 
 
-def run(
-    block: Block, arguments: list[str], capsys: pytest.CaptureFixture[str], measured: set[str]
-) -> None:
+def run(block: Block, arguments: list[str], capsys: pytest.CaptureFixture[str], measured: set[str]) -> None:
     arguments = [functools.reduce(lambda a, pair: a.replace(*pair), STAND_INS, word) for word in arguments]
     left_out = {"--search", "sim,kernel", "virtual"} & set(arguments)
     if arguments[0] in ("lab", "emulate", "agree", "kernel") or left_out:
