@@ -286,13 +286,17 @@ def _play(item: pytest.Function, folder: Path) -> None:
 
 @pytest.fixture(scope="session")
 def quick_study(tmp_path_factory: pytest.TempPathFactory) -> QuickStudy:
-    """Reproduce the quick version of a study, with two seeds; all workers share the runs."""
+    """Reproduce the quick version of a study; all workers share the runs.
+
+    With two seeds, but for the study of which two tests want what the command measures.
+    """
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
     def reproduced(name: str) -> tuple[StudyResult, Path]:
         folder = shared / "studies" / name
-        return studies.reproduce(name, quick=True, seeds=2, out=folder), folder
+        seeds = None if name == "mswim09" else 2
+        return studies.reproduce(name, quick=True, seeds=seeds, out=folder), folder
 
     return reproduced
 

@@ -235,8 +235,7 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
     program = textwrap.dedent(PROGRAM.format(cases=", ".join(cases))).lstrip()
     (tree / "crates/simulator/tests/recipes.rs").write_text(program)
 
-    def run(*arguments: str) -> None:
-        command = [cargo, *arguments]
+    def run(*command: str) -> None:
         done = subprocess.run(
             command,
             cwd=tree,
@@ -248,9 +247,12 @@ def test_every_recipe_compiles_and_runs(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout[-3000:]}{done.stderr[-6000:]}"
 
-    build = ("--quiet", "--offline", "--target-dir", str(TARGET / "build"), "--profile", "dev")
-    run("test", *build, "-p", "cogtcp-simulator", "--test", "recipes")
-    run("run", *build, "-p", "cogtcp-scenario", "--example", "generate")
+    # Both packages each time: with one of them crates would have other features, and be compiled again.
+    both = ("-p", "cogtcp-simulator", "-p", "cogtcp-scenario")
+    build = ("--quiet", "--offline", "--target-dir", str(TARGET / "build"), "--profile", "dev", *both)
+    run(cargo, "test", *build, "--test", "recipes")
+    run(cargo, "build", *build, "--example", "generate")
+    run(str(TARGET / "build/debug/examples/generate"))
     reference = "".join(page.read_text() for page in (tree / "docs/scenario").glob("*.md"))
     for row in (
         "`{ half_window = ... }`",

@@ -6,6 +6,7 @@ import html
 import importlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import urllib.parse
@@ -22,15 +23,18 @@ from conftest import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from conftest import QuickStudy
+
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, quick_study: QuickStudy) -> Path:
     """Build the site as `make site` does: a warning is an error, so is a page that no menu shows.
 
     The lab in it has no engine. Of the studies and notebooks one each is measured, which takes seconds;
-    `make docs` measures all.
+    `make docs` measures all. The runs of the study are those of other tests.
     """
     folder = tmp_path_factory.mktemp("built") / "site"
+    shutil.copytree(quick_study("mswim09")[1], folder.with_name("site-studies") / "mswim09")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder],
         cwd=ROOT,

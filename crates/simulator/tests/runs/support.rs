@@ -1,6 +1,6 @@
 //! Scenarios in a few lines, and short ways to their results.
 
-use cogtcp_records::{Run, Table};
+use cogtcp_records::{Column, ColumnData, Run, Table};
 use cogtcp_scenario::{Experiment, Scenario};
 use cogtcp_simulator::{RunOptions, TraceLevel, run};
 
@@ -20,6 +20,23 @@ pub(crate) fn run_text(text: &str) -> Run {
 /// Runs a scenario text with all traces.
 pub(crate) fn run_traced(text: &str) -> Run {
     run(&experiment(text), &RunOptions { trace: TraceLevel::Full, ..RunOptions::default() }).unwrap()
+}
+
+/// Whether two tables are the same to the bit, with not-a-number the same as itself. Their texts are then the
+/// same too, and writing those takes longer than the runs.
+pub(crate) fn is_same_table(one: &Table, two: &Table) -> bool {
+    let is_same = |(one, two): (&Column, &Column)| {
+        (one.name, one.unit, one.meaning) == (two.name, two.unit, two.meaning)
+            && match (&one.data, &two.data) {
+                (ColumnData::F64(ours), ColumnData::F64(theirs)) => {
+                    ours.len() == theirs.len()
+                        && ours.iter().zip(theirs).all(|(one, two)| one.to_bits() == two.to_bits())
+                }
+                (one, two) => one == two,
+            }
+    };
+    (one.name, one.meaning, one.columns.len()) == (two.name, two.meaning, two.columns.len())
+        && one.columns.iter().zip(&two.columns).all(is_same)
 }
 
 /// One saturated flow of 1000-byte segments, each acknowledged at once, over one link called "link".
