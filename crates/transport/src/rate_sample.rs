@@ -42,8 +42,6 @@ pub(crate) struct RateEstimator {
     pub(crate) lost: u64,
     /// `delivered` beyond which the application no longer limits; 0: it does not.
     app_limited: u64,
-    /// Intervals are differences of Linux's clock of microseconds.
-    micros: bool,
     /// Where a control reads the samples.
     sampling: Option<Box<Sampling>>,
 }
@@ -51,6 +49,8 @@ pub(crate) struct RateEstimator {
 /// What only samples need.
 #[derive(Clone, Debug, Default)]
 struct Sampling {
+    /// Intervals are differences of Linux's clock of microseconds.
+    micros: bool,
     /// Send time of the segment that began the current sampling flight.
     first_sent_at: Time,
     /// The state at the last sending of each outstanding segment, in the order of the scoreboard.
@@ -74,7 +74,8 @@ struct SendState {
 impl RateEstimator {
     /// Without samples it only counts what is delivered and lost. With `micros` it has Linux's clock.
     pub(crate) fn new(samples: bool, micros: bool) -> Self {
-        Self { micros, sampling: samples.then(Box::default), ..Self::default() }
+        let sampling = samples.then(|| Box::new(Sampling { micros, ..Sampling::default() }));
+        Self { sampling, ..Self::default() }
     }
 
     /// The next segment of the scoreboard, of `len` bytes, is sent now, `in_flight` bytes being in the
@@ -189,7 +190,7 @@ impl RateEstimator {
         let Some(sampling) = self.sampling.as_deref_mut() else { return RateSample::default() };
         let Some((sent_at, sent)) = sampling.newest.take() else { return RateSample::default() };
         sampling.first_sent_at = sent_at;
-        let clock = |time| if self.micros { micros::clock(time) } else { time };
+        let clock = |time| if sampling.micros { micros::clock(time) } else { time };
         let send_elapsed = clock(sent_at).saturating_since(clock(sent.first_sent_at));
         let ack_elapsed = clock(self.delivered_at).saturating_since(clock(sent.delivered_at));
         let interval = send_elapsed.max(ack_elapsed);

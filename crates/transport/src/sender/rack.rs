@@ -293,7 +293,9 @@ impl Sender {
             }
         }
         // Set at this instant, with more than a segment in flight: only an earlier RTO moves it.
-        let is_set = self.armed_at == now && self.board.flight_size() > self.tcp.mss + u64::from(len);
+        let is_set = self.timer == Timer::TailProbe
+            && self.armed_at == now
+            && self.board.flight_size() > self.tcp.mss + u64::from(len);
         let is_paced = self.pacer.departure() > now;
         if is_set && !is_paced && now < self.rto_at && self.rto_at <= before && self.may_time_probe() {
             self.deadline = self.deadline.min(self.rto_at);
@@ -321,7 +323,9 @@ impl Sender {
         };
         may && self.config.recovery.tlp
             && self.rack_in_use()
-            && (self.times_out_as_linux() || self.rare.as_ref().is_none_or(|rare| rare.tlp.is_idle()))
+            && self.rare.as_ref().is_none_or(|rare| {
+                if self.times_out_as_linux() { !rare.tlp.pending } else { rare.tlp.is_idle() }
+            })
     }
 
     /// Whether new data starts the probe's timer again, or in Linux in the place of the RTO's or of the reordering
@@ -331,8 +335,7 @@ impl Sender {
         self.timer == Timer::TailProbe
             || (matches!(self.timer, Timer::Retransmit | Timer::Reordering)
                 && self.times_out_as_linux()
-                && self.may_time_probe()
-                && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending))
+                && self.may_time_probe())
     }
 
     /// The probe timer expired (section 7.3): the driver's next `poll_transmit` takes the probe.
