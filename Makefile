@@ -29,7 +29,7 @@ WASM := target/wasm32-unknown-unknown/web/cogtcp_web.wasm
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help rustdoc demo setup test test-rust test-python quick studies lint advisories words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
+.PHONY: help rustdoc demo setup test test-rust test-python compile-tests quick studies lint advisories words format bench agree validate atlas fit-truth kernel packetdrill testbeds fuzz soak mutants docs web site bundles notebooks wheel bpf reference lock transports-table clean FORCE
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ test: test-rust test-python ## Run every test, Rust and Python
 
 test-rust: $(VENV)/.run
 	cargo test --workspace --locked
+
+compile-tests: $(VENV)/.run
+	cargo test --workspace --locked --no-run --quiet
 
 test-python: $(VENV)/.core $(VENV)/.dev $(VENV)/.s3
 	@if $(WASM_TARGET); then $(MAKE) --no-print-directory $(WASM); else \
