@@ -555,10 +555,11 @@ impl CongestionControl for Bbr1 {
     }
 
     fn undo_cwnd(&mut self, _now: Time, tcp: &TcpState) -> u64 {
-        // bbr_undo_cwnd(); the window itself comes back by leaving `Loss`.
+        // bbr_undo_cwnd(): the window comes back by leaving `Loss` or `Recovery`. Until then what an ACK brings beyond bw
+        // is bounded by the small window.
         (self.full_bw, self.full_rounds) = (0, 0);
         self.long_term.reset(tcp);
-        tcp.cwnd.max(self.prior_cwnd).max(tcp.prior_cwnd)
+        tcp.cwnd
     }
 }
 

@@ -310,9 +310,9 @@ impl Sender {
         self.board.get(0).map_or(now, |front| front.sent_at) + self.rtt.rto(&self.config.timers)
     }
 
-    /// Whether the timer that runs is, or is to be, the tail loss probe's (section 7.2): outside of loss recovery with
-    /// nothing SACKed, one probe at a time, and none without a round-trip time since the last. In Linux the timer
-    /// runs while a probe is outstanding, too, and then starts the RTO (`tcp_send_loss_probe`).
+    /// Whether the timer that runs is, or is to be, the tail loss probe's (section 7.2): outside of loss recovery, with
+    /// nothing SACKed. There is one probe at a time, and none without a round-trip time since the last. In Linux the
+    /// timer runs while a probe is outstanding, too, and then starts the RTO (`tcp_send_loss_probe`).
     #[inline]
     fn may_time_probe(&self) -> bool {
         // With SACKs Linux is in Disorder.

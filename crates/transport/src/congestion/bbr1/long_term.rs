@@ -14,7 +14,7 @@ const LOSS: u64 = 50;
 const CLOSE_RATIO: u64 = UNIT / 8;
 const CLOSE_BYTES: u64 = 4000 / 8;
 
-/// The sampling. Rates are those of `Bbr1`.
+/// The sampling. Rates are in 2^-24 segments per microsecond.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LongTerm {
     enabled: bool,

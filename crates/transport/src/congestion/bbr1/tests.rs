@@ -78,8 +78,8 @@ fn gains_are_those_of_linux() {
     assert_eq!((bbr.high_gain, bbr.drain_gain, bbr.cwnd_gain), (739, 88, 512));
 }
 
-/// 12 segments in 10,001 us are 20,130 / 2^24 a microsecond; with 3,333 us of least RTT these are 3.9991 segments, and
-/// with a gain of 739/256 11.54: rounded up.
+/// 12 segments in 10,001 us are 20,130 / 2^24 a microsecond. The least RTT of 3,333 us has 3.9991 segments, rounded
+/// up to 4. With a gain of 739/256 they are 11.54, rounded up to 12.
 #[test]
 fn a_bdp_is_rounded_up() {
     let mut bbr = bbr();
@@ -286,4 +286,28 @@ fn aggregation_is_bounded() {
     assert_eq!(bbr.aggregation(), 100);
     bbr.extra_acked[1] = 0;
     assert_eq!(bbr.aggregation(), 30);
+}
+
+/// `bbr_undo_cwnd`: a spurious timeout leaves the window of one segment until the ACK is taken. So what this ACK brings
+/// beyond bw counts as one segment, and the window of before comes back without it.
+#[test]
+fn an_undone_timeout_gives_the_window_back_and_no_more() {
+    let mut bbr = bbr();
+    (bbr.full, bbr.mode, bbr.min_rtt) = (true, Mode::ProbeBw, Duration::from_millis(100));
+    bbr.max_bw.update(0, per_micro(40, 100_000) as f64, 10);
+    let mut tcp = crate::congestion::testing::tcp(80);
+    bbr.ssthresh(Time::ZERO, &tcp);
+    tcp.in_flight = 0;
+    bbr.set_state(Time::ZERO, &mut tcp, CaState::Loss);
+    assert_eq!(tcp.cwnd, MSS);
+    tcp.cwnd = bbr.undo_cwnd(Time::ZERO, &tcp);
+    tcp.ca_state = CaState::Open;
+    (tcp.delivered, tcp.delivered_at) = (133 * MSS, Time::from_millis(2000));
+    let mut ack = AckSample { delivered: 33 * MSS, acked: 33 * MSS, ..AckSample::default() };
+    (ack.rate.delivered, ack.rate.interval) = (33 * MSS, Duration::from_millis(1500));
+    ack.rate.prior_delivered = 100 * MSS;
+    bbr.cong_control(Time::from_millis(2000), &mut tcp, &ack);
+    assert_eq!(bbr.extra_acked, [1, 0]);
+    // Two BDP of 40 segments, one beyond, three quanta of a segment, and no more than an even number.
+    assert!((80 * MSS..=88 * MSS).contains(&tcp.cwnd), "{}", tcp.cwnd);
 }

@@ -200,8 +200,8 @@ impl Epoch {
 }
 
 /// The cube root of `a`, by one step of Newton's method as Linux takes it: within half of a percent. Departure: Linux
-/// begins with a table, here the first guess is a line through the roots of the leading bits, some 3.6 % above them,
-/// as the table's values are: of 300 depths of a loss, 242 have the same K, the others one that is 0.1 % off at most.
+/// takes its first guess from a table. Here it is a line through the roots of the leading bits, some 3.6 % above them as
+/// the table's values are. Of 300 depths of a loss, 242 have Linux's K, the others a K that is 0.1 % off at most.
 fn root(a: u64) -> u64 {
     let bits = 64 - a.leading_zeros();
     if bits < 7 {
