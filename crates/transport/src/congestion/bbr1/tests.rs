@@ -294,6 +294,7 @@ fn aggregation_is_bounded() {
 fn an_undone_timeout_gives_the_window_back_and_no_more() {
     let mut bbr = bbr();
     (bbr.full, bbr.mode, bbr.min_rtt) = (true, Mode::ProbeBw, Duration::from_millis(100));
+    bbr.min_rtt_window = Duration::from_secs(10);
     bbr.max_bw.update(0, per_micro(40, 100_000) as f64, 10);
     let mut tcp = crate::congestion::testing::tcp(80);
     bbr.ssthresh(Time::ZERO, &tcp);
@@ -308,6 +309,6 @@ fn an_undone_timeout_gives_the_window_back_and_no_more() {
     ack.rate.prior_delivered = 100 * MSS;
     bbr.cong_control(Time::from_millis(2000), &mut tcp, &ack);
     assert_eq!(bbr.extra_acked, [1, 0]);
-    // Two BDP of 40 segments, one beyond, three quanta of a segment, and no more than an even number.
-    assert!((80 * MSS..=88 * MSS).contains(&tcp.cwnd), "{}", tcp.cwnd);
+    // Two BDP of 40 segments, one beyond, three quanta of two, up to an even number, and two for the probing phase.
+    assert_eq!(tcp.cwnd, 90 * MSS);
 }
