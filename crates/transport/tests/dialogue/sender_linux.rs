@@ -161,6 +161,69 @@ fn the_probe_comes_no_later_than_the_timeout_of_the_oldest_segment() {
     assert_eq!(probe(linux()), at(420));
 }
 
+/// `tcp_schedule_loss_probe`: an RTO that is over when new data leaves bounds the probe no more. It comes two round trips
+/// after the data, where RFC 8985 keeps to the RTO that counts from the last ACK.
+#[test]
+fn an_rto_that_is_over_does_not_bound_the_probe() {
+    let probe = |config: SenderConfig| {
+        let mut d = SenderDialogue::connected(with!(config, recovery.tlp = true));
+        d.write_segments(2);
+        d.expect("#1-2");
+        d.at(120);
+        d.write_segments(1);
+        d.expect("#3");
+        d.at(200);
+        d.exchange("ack #3", "");
+        // 310 ms after #3, whose RTO is 300.
+        d.at(430);
+        d.write_segments(1);
+        d.expect("#4");
+        d.end.poll_timeout()
+    };
+    assert_eq!(probe(rfc()), at(450));
+    assert_eq!(probe(linux()), at(630));
+}
+
+/// `tcp_dsack_seen`: a duplicate that a D-SACK reports was delivered, too, as long as so much was retransmitted. RFC 2883:
+/// it delivers nothing.
+#[test]
+fn a_duplicate_is_delivered() {
+    let duplicates = |config: SenderConfig| {
+        let mut d = in_flight(config);
+        d.exchange("ack #1 sack #2-4", "#1");
+        d.at(290);
+        d.send("ack #5");
+        d.drained();
+        let before = d.end.state().delivered;
+        ["ack #5 sack #1"; 2].map(|segment| {
+            d.send(segment);
+            d.drained();
+            (d.end.state().delivered - before) / d.end.state().mss
+        })
+    };
+    assert_eq!(duplicates(rfc()), [0, 0]);
+    assert_eq!(duplicates(linux()), [1, 1]);
+}
+
+/// `tcp_sacktag_write_queue` takes blocks in order: RACK's round-trip time is 140 ms, of #6, though the block of #2 and
+/// #3 comes after it. With their 200 ms #4 and #5 could still come.
+#[test]
+fn rack_takes_the_time_of_the_last_block_in_order() {
+    let mut d = SenderDialogue::connected(linux());
+    d.write_segments(3);
+    d.expect("#1-3");
+    d.at(150);
+    d.write_segments(2);
+    d.expect("#4-5");
+    d.at(160);
+    d.write_segments(1);
+    d.expect("#6");
+    d.at(300);
+    d.send("ack #1 sack #6 #2-3");
+    d.drained();
+    assert_eq!(d.end.state().lost / d.end.state().mss, 3);
+}
+
 /// `tcp_enter_loss`: ssthresh is lowered once for a window of data. RFC 5681 lowers it again where a timeout
 /// follows a fast retransmit.
 #[test]
