@@ -60,15 +60,15 @@ fn before_the_link_is_full_the_pacing_rate_never_falls() {
         tcp.pacing_rate.unwrap().bits_per_second()
     };
     // 10 segments in 100 ms are 1677 / 2^24 a microsecond: 1677 * 1000 * 990,000 / 2^24 = 98,957.3 bytes a second.
-    let first = 8 * (1677 * MSS * 990_000 >> 24);
+    let first = 8 * ((1677 * MSS * 990_000) >> 24);
     assert_eq!((per_micro(10, 100_000), rate(&bbr, UNIT)), (1677, first));
     let bw = per_micro(20, 100_000);
     bbr.max_bw.update(1, bw as f64, 10);
-    let twice = 8 * (2 * bw * MSS * 990_000 >> 24);
+    let twice = 8 * ((2 * bw * MSS * 990_000) >> 24);
     assert_eq!(rate(&bbr, 2 * UNIT), twice);
     assert_eq!(rate(&bbr, UNIT), twice, "a lower gain waits");
     bbr.full = true;
-    assert_eq!(rate(&bbr, UNIT), 8 * (bw * MSS * 990_000 >> 24));
+    assert_eq!(rate(&bbr, UNIT), 8 * ((bw * MSS * 990_000) >> 24));
 }
 
 /// In 1/256: bbr_high_gain, bbr_drain_gain, bbr_cwnd_gain.
@@ -109,7 +109,7 @@ fn probe_rtt_limits_what_was_sent_in_it() {
         bbr.max_bw() == per_micro(3, 1000)
     };
     limited(0);
-    assert_eq!([19, 20, 25, 26].map(|prior| limited(prior)), [false, true, true, false]);
+    assert_eq!([19, 20, 25, 26].map(&mut limited), [false, true, true, false]);
 }
 
 /// In ProbeBW the link is full and cwnd is two BDP and the quanta. The pacing gain is 5/4, 3/4, 1, 1, 1, 1,
