@@ -31,7 +31,7 @@ mod time;
 
 pub use bytes::Bytes;
 pub use check::Check;
-pub use counts::Count;
+pub use counts::Joined;
 pub use heap::{Heap, HeapKey, HeapPlaces};
 pub use measures::{Acceleration, Decibel, Frequency, Length, Speed};
 pub use position::Position;
