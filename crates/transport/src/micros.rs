@@ -5,7 +5,7 @@ use cogtcp_units::{Duration, Time};
 /// A span in whole microseconds, rounded down.
 #[inline]
 pub(crate) const fn whole(span: Duration) -> Duration {
-    Duration::from_micros(span.as_nanos() / 1000)
+    Duration::from_micros(count(span))
 }
 
 /// Whole microseconds of a span.
@@ -18,4 +18,10 @@ pub(crate) const fn count(span: Duration) -> u64 {
 #[inline]
 pub(crate) const fn clock(time: Time) -> Time {
     Time::from_nanos(time.as_nanos() / 1000 * 1000)
+}
+
+/// The span between two readings of that clock.
+#[inline]
+pub(crate) const fn between(from: Time, to: Time) -> Duration {
+    clock(to).saturating_since(clock(from))
 }

@@ -190,9 +190,11 @@ impl RateEstimator {
         let Some(sampling) = self.sampling.as_deref_mut() else { return RateSample::default() };
         let Some((sent_at, sent)) = sampling.newest.take() else { return RateSample::default() };
         sampling.first_sent_at = sent_at;
-        let clock = |time| if sampling.micros { micros::clock(time) } else { time };
-        let send_elapsed = clock(sent_at).saturating_since(clock(sent.first_sent_at));
-        let ack_elapsed = clock(self.delivered_at).saturating_since(clock(sent.delivered_at));
+        let between = |from, to: Time| {
+            if sampling.micros { micros::between(from, to) } else { to.saturating_since(from) }
+        };
+        let send_elapsed = between(sent.first_sent_at, sent_at);
+        let ack_elapsed = between(sent.delivered_at, self.delivered_at);
         let interval = send_elapsed.max(ack_elapsed);
         let delivered = u64::from((self.delivered as u32).wrapping_sub(sent.delivered));
         RateSample {

@@ -138,8 +138,7 @@ impl CongestionControl for Aimd {
                 self.slow_start.grow(tcp, acked);
                 return;
             }
-            // tcp_slow_start(), in whole segments.
-            let step = acked.min((tcp.ssthresh - tcp.cwnd).div_ceil(tcp.mss).saturating_mul(tcp.mss));
+            let step = acked.min(growth::segments_to_ssthresh(tcp).saturating_mul(tcp.mss));
             self.slow_start.grow(tcp, step);
             acked -= step;
         }
@@ -155,7 +154,6 @@ mod tests {
     use crate::congestion::ParameterValue;
     use crate::congestion::testing::{Bench, MSS};
 
-    /// Half of 15 segments: 7.5, or 7 in whole segments; never less than two.
     /// `tcp_slow_start`: nine segments acknowledged at a window of one and ssthresh of seven leave seven, and three
     /// count for the eighth, which four more complete.
     #[test]
@@ -176,6 +174,7 @@ mod tests {
         }
     }
 
+    /// Half of 15 segments: 7.5, or 7 in whole segments; never less than two.
     #[test]
     fn ssthresh_in_whole_segments_is_rounded_down() {
         for (whole, expected) in [(false, 15 * MSS / 2), (true, 7 * MSS)] {

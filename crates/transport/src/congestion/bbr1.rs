@@ -27,7 +27,7 @@ use super::windowed_max::WindowedMax;
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{HostProfile, Preset, Recovery, micros};
+use crate::{HostProfile, Preset, Recovery, Wheel, micros};
 use cogtcp_units::{Duration, Rate, Time};
 use long_term::LongTerm;
 
@@ -243,7 +243,7 @@ impl Bbr1 {
                 self.extra_acked[self.extra_window] = 0;
             }
         }
-        let mut expected = in_span(self.bw(), between(self.epoch_at, tcp.delivered_at));
+        let mut expected = in_span(self.bw(), micros::between(self.epoch_at, tcp.delivered_at));
         if self.epoch_acked <= expected {
             (self.epoch_acked, self.epoch_at, expected) = (0, tcp.delivered_at, 0);
         }
@@ -267,7 +267,8 @@ impl Bbr1 {
         if self.mode != Mode::ProbeBw {
             return;
         }
-        let long = self.min_rtt != Duration::MAX && between(self.cycle_at, tcp.delivered_at) > self.min_rtt;
+        let long =
+            self.min_rtt != Duration::MAX && micros::between(self.cycle_at, tcp.delivered_at) > self.min_rtt;
         let in_flight = || self.in_flight_at_departure(now, ack.prior_in_flight, tcp);
         let gain = self.pacing_gain;
         let next = if gain > UNIT {
@@ -456,15 +457,9 @@ fn bytes_per_second(bw: u64, gain: u64, second: u64, tcp: &TcpState) -> u64 {
     (bw.saturating_mul(tcp.mss * gain) / UNIT).saturating_mul(second) >> BW_BITS
 }
 
-/// By the clock of microseconds.
-fn between(from: Time, to: Time) -> Duration {
-    micros::clock(to).saturating_since(micros::clock(from))
-}
-
 /// The host's clock in whole ticks. Departure: the ticks begin with the run.
 fn jiffies(now: Time, tcp: &TcpState) -> Time {
-    let tick = u64::from(tcp.tick_ms.max(1));
-    Time::from_millis(now.as_nanos() / 1_000_000 / tick * tick)
+    Wheel { tick: Duration::from_millis(u64::from(tcp.tick_ms.max(1))), phase: Duration::ZERO }.clock(now)
 }
 
 fn recovers(state: CaState) -> bool {

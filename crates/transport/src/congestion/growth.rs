@@ -13,6 +13,11 @@ pub(super) fn slow_start(tcp: &mut TcpState, acked: u64, limit: f64) {
     tcp.cwnd += acked.min((limit * tcp.mss as f64) as u64);
 }
 
+/// Whole segments by which cwnd is below ssthresh: the longest step of Linux's slow start (`tcp_slow_start`).
+pub(super) const fn segments_to_ssthresh(tcp: &TcpState) -> u64 {
+    tcp.ssthresh.saturating_sub(tcp.cwnd).div_ceil(tcp.mss)
+}
+
 /// RFC 5681 equation (4): half of FlightSize, at least two segments.
 pub(super) fn half_flight(tcp: &TcpState) -> u64 {
     (tcp.flight_size / 2).max(2 * tcp.mss)

@@ -379,12 +379,13 @@ impl Sender {
         let (start, end) = offsets(0)?;
         let inside_second = offsets(1).is_some_and(|(s, e)| s <= start && end <= e);
         let d_sack = end <= ack || inside_second;
+        let bytes = end.saturating_sub(start);
         if d_sack {
             self.stats.d_sacks += 1;
             self.rare.get_or_insert_default().d_sack_end = Some(end);
-            self.record_d_sack(end, end.saturating_sub(start));
+            self.record_d_sack(end, bytes);
         }
-        d_sack.then(|| end.saturating_sub(start))
+        d_sack.then_some(bytes)
     }
 
     /// Linux: a duplicate that a D-SACK reports was delivered, too, as long as it can be one of what was
@@ -512,11 +513,7 @@ impl Sender {
     /// The time since `at`; Linux's clock of TCP counts microseconds.
     #[inline]
     pub(super) fn elapsed(&self, now: Time, at: Time) -> Duration {
-        if self.times_out_as_linux() {
-            micros::clock(now).saturating_since(micros::clock(at))
-        } else {
-            now.saturating_since(at)
-        }
+        if self.times_out_as_linux() { micros::between(at, now) } else { now.saturating_since(at) }
     }
 
     /// Feeds the retransmission timeout.

@@ -342,15 +342,14 @@ impl Sender {
     pub(super) fn tail_probe_timeout(&mut self, now: Time) {
         let linux = self.times_out_as_linux();
         let tlp = &mut self.rare.get_or_insert_default().tlp;
-        if linux && tlp.end.is_some() {
-            let due = self.rto_of_front(now).max(now + LEAST_DELAY);
-            self.rto_at = due;
-            self.arm_on_wheel(Timer::Retransmit, now, due + self.pacing_delay(now));
-            return;
-        }
-        tlp.pending = true;
+        // Linux: an outstanding probe is followed by none.
+        tlp.pending = !linux || tlp.end.is_none();
         // Section 7.3: after the attempt to probe the RTO runs, not the PTO.
-        self.rto_at = now + self.rtt.rto(&self.config.timers);
+        self.rto_at = if tlp.pending {
+            now + self.rtt.rto(&self.config.timers)
+        } else {
+            self.rto_of_front(now).max(now + LEAST_DELAY)
+        };
         self.arm_on_wheel(Timer::Retransmit, now, self.rto_at + self.pacing_delay(now));
     }
 

@@ -24,7 +24,9 @@
 //! [`Timers::timer_phase`](crate::Timers::timer_phase) is; the minimum RTT is taken from the
 //! sender's ACK samples.
 
-use super::super::{AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState};
+use super::super::{
+    AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState, growth,
+};
 use super::NAME;
 use crate::micros;
 use cogtcp_units::{Duration, Time};
@@ -249,8 +251,7 @@ impl CongestionControl for LinuxCubic {
         let mut cwnd = tcp.cwnd / tcp.mss;
         if tcp.in_slow_start() {
             // Slow start ends at ssthresh; what is acknowledged beyond that counts for congestion avoidance.
-            let room = (tcp.ssthresh - tcp.cwnd).div_ceil(tcp.mss);
-            let step = acked.min(room);
+            let step = acked.min(growth::segments_to_ssthresh(tcp));
             tcp.cwnd += step * tcp.mss;
             cwnd += step;
             acked -= step;
