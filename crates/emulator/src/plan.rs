@@ -14,8 +14,8 @@ use cogtcp_scenario::{
     SpectrumSpec, TcpSpec, TransportSpec,
 };
 use cogtcp_transport::{
-    ControlInfo, DelayedAck, EcnMode, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, Recovery,
-    SenderConfig, linux_control,
+    ControlInfo, DelayedAck, EcnMode, FRto, LinuxControl, NewRenoVariant, Parameters, Preset, ReceiverConfig,
+    Recovery, SenderConfig, linux_control,
 };
 use cogtcp_units::{Duration, Rate};
 use cogtcp_wireless::MacConfig;
@@ -462,6 +462,12 @@ impl Host {
         mtu = others.map(|flow| flow.segment_size() + OVERHEAD).fold(mtu, u32::max);
         // What the receivers of this host may offer: the kernel has one bound for all of them.
         let to_here = experiment.flows.iter().filter(|flow| flow.to == node).filter_map(FlowSpec::tcp);
+        let slack = ReceiverConfig::default().compression_slack;
+        if let Some(given) =
+            to_here.clone().map(|tcp| tcp.receiver.compression_slack).find(|given| *given != slack)
+        {
+            sysctls.push(("ipv4.tcp_comp_sack_slack_ns", given.as_nanos().to_string()));
+        }
         let windows = to_here.filter_map(|tcp| {
             let window = receive_memory::largest_window(tcp, DEFAULT_BUFFER)?;
             Some((window, tcp.sender.handshake.mss))

@@ -316,6 +316,9 @@ settings! {
         /// With `window_tuning`: Linux's rules before 6.16. The window has room for 16 segments more, and does
         /// not grow behind a gap.
         window_margin: bool = false;
+        /// With `delayed_ack = "linux"`: how late the timer of SACK compression is (`tcp_comp_sack_slack_ns`; on an idle
+        /// host captures show the whole slack).
+        compression_slack: Duration = Duration::from_micros(100);
     } and {
         /// What it agrees to when it is offered: timestamps too.
         handshake: Handshake = Handshake { timestamps: true, ..Handshake::default() };
@@ -337,5 +340,5 @@ settings! {
     timestamp_tick, window_scaling, initial_rto, min_rto, min_rto_above_srtt, segmentation_offload, max_rto,
     hold_ssthresh, keep_syn_backoff, restart_on_retransmit, clock_granularity, rtt_sampling,
     restart_after_idle, paced_resume, heeds_shrinking, window_validation, user_timeout, time_wait,
-    delayed_ack, ack_every, sack, d_sack, buffer as "receive_buffer", window_tuning, window_margin]
+    delayed_ack, ack_every, sack, d_sack, buffer as "receive_buffer", window_tuning, window_margin, compression_slack]
 }

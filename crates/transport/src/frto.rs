@@ -52,6 +52,9 @@ pub(crate) enum Verdict {
 }
 
 impl Frto {
+    /// New segments of step 2b.
+    pub(crate) const NEW: u8 = 2;
+
     /// The ACK's consequence by the basic algorithm (RFC 5682 section 2.1).
     pub(crate) fn basic(self, ack: FrtoAck) -> Verdict {
         match self {
@@ -62,7 +65,7 @@ impl Frto {
                 Verdict::Conventional
             }
             Self::Retransmitted if !ack.can_send_new => Verdict::Conventional,
-            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: 2 }),
+            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: Self::NEW }),
             // Steps 3a and 3b.
             Self::NewData { .. } if ack.advances => Verdict::Spurious,
             Self::NewData { .. } => Verdict::ConventionalThree,
@@ -78,7 +81,7 @@ impl Frto {
             Self::Retransmitted if !ack.advances => Verdict::Continue(self),
             Self::Retransmitted if ack.covers_recover || !ack.covers_retransmitted => Verdict::Conventional,
             Self::Retransmitted if !ack.can_send_new => Verdict::Conventional,
-            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: 2 }),
+            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: Self::NEW }),
             // Step 3a: data sent after the timeout arrived while older is missing, so the older was lost.
             Self::NewData { .. } if ack.sacks_new || ack.exceeds_recover => Verdict::ConventionalThree,
             // Step 3b: data sent before the timeout and not retransmitted arrived.
@@ -97,7 +100,7 @@ impl Frto {
             Self::NewData { .. } => Verdict::Conventional,
             Self::Retransmitted if !ack.advances => Verdict::Continue(self),
             Self::Retransmitted if ack.covers_recover || !ack.can_send_new => Verdict::Conventional,
-            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: 2 }),
+            Self::Retransmitted => Verdict::Continue(Self::NewData { budget: Self::NEW }),
         }
     }
 }

@@ -55,6 +55,9 @@ pub(crate) struct Rack {
     /// The transmissions in the order in which they left; those at the front may be delivered, or
     /// retransmitted since.
     pub(crate) order: VecDeque<Transmission>,
+    /// Linux: transmissions found lost. RACK does not look at them again, though an undo says that nothing was lost
+    /// (`tsorted_sent_queue`).
+    forgotten: Vec<Transmission>,
 }
 
 /// What an ACK says of the time at which the segment that caused it was sent (RFC 7323): the echo, and the
@@ -184,6 +187,34 @@ impl Rack {
         self.latest.is_some_and(|latest| (self.stamp(at), end) < latest)
     }
 
+    /// A transmission is lost, as RACK found. `una`: the oldest outstanding offset.
+    pub(crate) fn forget(&mut self, sent: Transmission, una: u64) {
+        if self.last_in_order {
+            if self.forgotten.len() >= 2 * self.order.len().max(8) {
+                self.forgotten.retain(|sent| sent.start >= una);
+            }
+            self.forgotten.push(sent);
+        }
+    }
+
+    /// What was listed is delivered.
+    pub(crate) fn forget_all(&mut self) {
+        self.order.clear();
+        self.forgotten.clear();
+    }
+
+    /// Nothing is lost after all: what is `outstanding` is to be judged again, but for what was forgotten.
+    pub(crate) fn list(&mut self, outstanding: impl Iterator<Item = Transmission>) {
+        self.forgotten.sort_unstable_by_key(|sent| (sent.start, sent.at));
+        let is_forgotten = |sent: &Transmission| {
+            self.forgotten.binary_search_by_key(&(sent.start, sent.at), |of| (of.start, of.at)).is_ok()
+        };
+        self.order.clear();
+        self.order.extend(outstanding.filter(|sent| !is_forgotten(sent)));
+        // The scoreboard has them by offset; a retransmission left later than its offset suggests.
+        self.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
+    }
+
     /// How many of the transmissions in `order` left before the latest delivered one.
     pub(crate) fn older_than_latest(&self) -> usize {
         let Some(latest) = self.latest else { return 0 };
@@ -269,6 +300,22 @@ mod tests {
         let mut sent = Sent::at(at(millis));
         sent.set(flags);
         sent
+    }
+
+    /// After an undo everything is to be judged again; in Linux not the first, which was found lost, but the second,
+    /// which has left again since.
+    #[test]
+    fn linux_forgets_what_it_found_lost() {
+        let sent = |start, millis| Transmission { start, len: 1000, at: at(millis) };
+        let listed = |last_in_order| {
+            let mut rack = Rack::new(last_in_order);
+            rack.forget(sent(0, 50), 0);
+            rack.forget(sent(1000, 50), 0);
+            rack.list([sent(0, 50), sent(1000, 90), sent(2000, 60)].into_iter());
+            rack.order.iter().map(|sent| sent.start).collect::<Vec<_>>()
+        };
+        assert_eq!(listed(false), [0, 2000, 1000]);
+        assert_eq!(listed(true), [2000, 1000]);
     }
 
     /// A D-SACK widens the window by a quarter of the least round-trip time; in Linux only after reordering.

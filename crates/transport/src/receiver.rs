@@ -789,13 +789,15 @@ impl Receiver {
             self.challenge(now);
             return;
         }
-        if let Some(linux) = &mut self.linux {
-            linux.quick.enter();
-        }
         let start = start.unwrap_or(0).max(1);
         self.take_stamp_of_duplicate(now, start, segment);
         // The number of a FIN is reported like a byte's, as in Linux.
         let end = start + u64::from(segment.sequence_len());
+        if let Some(linux) = &mut self.linux {
+            // Before the last ACK, or behind the window (`tcp_sequence`): no ACK is due but the answer.
+            let is_far = end < self.last_ack || start > self.window.right_edge();
+            linux.quick.enter(is_far && self.pending == 0 && self.delayed_until == Time::MAX);
+        }
         if end > start && end <= self.reassembly.frontier() {
             self.stats.duplicate_segments += u64::from(segment.len > 0);
             self.stats.duplicate_bytes += u64::from(segment.len);
@@ -1006,6 +1008,7 @@ impl Receiver {
         }
         let rtt = self.tuning.as_ref().map(|tuning| tuning.rtt()).filter(|rtt| !rtt.is_zero());
         let Some(until) = linux.compression.put_off(now, frontier, rtt) else { return false };
+        let until = until + self.config.compression_slack;
         let (set_at, due) = linux.timer;
         let left_over = self.config.wheel.fires(set_at, due);
         linux.is_clock_read = now < left_over && left_over < until;

@@ -115,11 +115,19 @@ pub(crate) struct Scoreboard {
     frontier: usize,
     /// Every segment before this index was retransmitted or needs no retransmitting (RFC 6675's HighRxt).
     cursor: usize,
+    /// Linux: what is found lost with a retransmission on its way, and was not lost before, is not retransmitted again
+    /// until it is found lost again (`tcp_mark_skb_lost`): after an undo, or a tail loss probe.
+    lost_twice: bool,
 }
 
 impl Scoreboard {
     pub(crate) fn new(mss: u64) -> Self {
         Self { mss, ..Self::default() }
+    }
+
+    /// Whether it marks losses by Linux's rule.
+    pub(crate) fn linux(self, is_linux: bool) -> Self {
+        Self { lost_twice: is_linux, ..self }
     }
 
     /// Starts the data at `offset`, with the segment size the handshake settled.
@@ -447,10 +455,12 @@ impl Scoreboard {
     pub(crate) fn mark_lost(&mut self, index: usize) -> u64 {
         let Some(sent) = self.ring.get_mut(index) else { return 0 };
         let len = u64::from(sent.len());
-        self.retransmitted -= if sent.is(RETRANSMITTED) { len } else { 0 };
+        if sent.is(LOST) || !self.lost_twice {
+            self.retransmitted -= if sent.is(RETRANSMITTED) { len } else { 0 };
+            sent.clear(RETRANSMITTED);
+        }
         self.lost += if sent.is(LOST) { 0 } else { len };
         sent.set(LOST);
-        sent.clear(RETRANSMITTED);
         // The cursor may have passed the segment, which is due for another retransmission.
         self.cursor = self.cursor.min(index);
         len

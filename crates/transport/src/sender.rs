@@ -181,8 +181,8 @@ impl Sender {
         let config = config.into();
         let has_buffer = config.segmentation_offload;
         let pacer = Pacer::new(has_buffer);
-        let micros = config.timers.timeout_rules == crate::TimeoutRules::Linux;
-        let rate = RateEstimator::new(control.uses_delivery_rate(), micros);
+        let is_linux = config.timers.timeout_rules == crate::TimeoutRules::Linux;
+        let rate = RateEstimator::new(control.uses_delivery_rate(), is_linux);
         let mss = u64::from(config.handshake.mss.max(1));
         let rtt = RttEstimator::new(&config.timers);
         let initial_window = config.initial_window.bytes(mss);
@@ -229,7 +229,7 @@ impl Sender {
             last_window: 0,
             wl1: SeqNumber::new(0),
             wl2: 0,
-            board: Scoreboard::new(mss),
+            board: Scoreboard::new(mss).linux(is_linux),
             rtt,
             rate,
             pacer,
@@ -366,12 +366,15 @@ impl Sender {
     }
 
     /// The radio below reports.
-    pub fn handle_link_event(&mut self, now: Time, event: LinkEvent) {
+    pub fn handle_link_event(&mut self, now: Time, event: LinkEvent) -> bool {
         self.sync();
-        if let Some(extension) = self.control.extension() {
+        let extension = self.control.extension();
+        let is_heard = extension.is_some();
+        if let Some(extension) = extension {
             extension.on_link_event(now, &mut self.tcp, event);
         }
         self.clamp();
+        is_heard
     }
 
     /// ICMP destination unreachable arrived, which quotes the segment that begins with `seq`. It counts only

@@ -20,7 +20,6 @@ impl Wheel {
             return at;
         }
         let phase = self.phase.as_nanos();
-        let clock = (now.as_nanos() + phase) / tick;
         let ticks = at.saturating_since(now).as_nanos().div_ceil(tick);
         let mut granularity = 1;
         // Linux's `LVL_START`: a level spans 63 buckets, each level is 8 times coarser; 9 levels at over 100 Hz.
@@ -28,8 +27,26 @@ impl Wheel {
             granularity *= 8;
         }
         // One bucket later, so that no timer fires early (`calc_index`).
-        let fires = (clock + ticks) / granularity + 1;
+        let fires = self.expires(now, at) / granularity + 1;
         Time::from_nanos(fires.saturating_mul(granularity).saturating_mul(tick).saturating_sub(phase))
+    }
+
+    /// What its clock reads, in ticks, when a timer runs out that is set at `now` and due at `at`.
+    fn expires(self, now: Time, at: Time) -> u64 {
+        let tick = self.tick.as_nanos().max(1);
+        (now.as_nanos() + self.phase.as_nanos()) / tick + at.saturating_since(now).as_nanos().div_ceil(tick)
+    }
+
+    /// Whether a timer that was set at `set_at`, due at `due`, stays where it is when it is set at `now`, due at `at`: it
+    /// runs out at the same tick (`__mod_timer`). It then fires as coarsely as its first span, which may be longer.
+    #[inline]
+    pub(crate) fn stays(self, (set_at, due): (Time, Time), (now, at): (Time, Time)) -> bool {
+        // `LVL_START` ticks, and what is more than that by a level.
+        let near = self.tick * 63;
+        let (first, second) = (due.saturating_since(set_at), at.saturating_since(now));
+        let may_differ = (first < near) != (second < near) || first.min(second) >= near * 7;
+        let apart = if due < at { at.saturating_since(due) } else { due.saturating_since(at) };
+        may_differ && apart < self.tick && self.expires(set_at, due) == self.expires(now, at)
     }
 }
 
@@ -75,5 +92,17 @@ mod tests {
         // The wheel's clock is 6 ms ahead: multiples of 32 ms come 6 ms before ours.
         let ahead = Wheel { phase: Duration::from_millis(6), ..wheel };
         assert_eq!((ahead.fires(ms(10), ms(310)), ahead.fires(ms(10), ms(318))), (ms(314), ms(346)));
+    }
+    /// `__mod_timer`: a timer that is set to the tick at which it runs out already keeps its bucket. 260 ms were 65 ticks,
+    /// in buckets of 8; the 210 ms that are left are 53. Set anew it would fire at the next tick.
+    #[test]
+    fn a_timer_set_to_the_same_tick_stays() {
+        let ms = Time::from_millis;
+        let wheel = Wheel { tick: Duration::from_millis(4), phase: Duration::ZERO };
+        assert!(wheel.stays((ms(0), ms(260)), (ms(50), ms(260))));
+        assert_eq!((wheel.fires(ms(0), ms(260)), wheel.fires(ms(50), ms(260))), (ms(288), ms(264)));
+        // Of another tick, or as near as before.
+        assert!(!wheel.stays((ms(0), ms(260)), (ms(50), ms(263))));
+        assert!(!wheel.stays((ms(0), ms(200)), (ms(50), ms(200))));
     }
 }

@@ -26,9 +26,21 @@ fn a_round_trip_has_the_time_of_sending() {
 }
 
 fn rmem(tcp: &str) -> Option<String> {
+    setting("ipv4.tcp_rmem", tcp)
+}
+
+fn setting(of: &str, tcp: &str) -> Option<String> {
     let plan = plan("rate = \"1 Mbit/s\", delay = \"1 ms\"", "", tcp);
     let receiver = &plan.hosts[plan.flow_ends[0][1]];
-    receiver.sysctls.iter().find(|(name, _)| *name == "ipv4.tcp_rmem").map(|(_, value)| value.clone())
+    receiver.sysctls.iter().find(|(name, _)| *name == of).map(|(_, value)| value.clone())
+}
+
+/// The kernel's own slack is the default.
+#[test]
+fn the_slack_of_sack_compression_is_the_models() {
+    let slack = |tcp| setting("ipv4.tcp_comp_sack_slack_ns", tcp);
+    assert_eq!(slack("compression_slack = \"100 us\""), None);
+    assert_eq!(slack("compression_slack = \"0 s\""), Some("0".to_owned()));
 }
 
 /// The window may grow to half of the buffer, as in the model, or without tuning to the whole buffer. Of the

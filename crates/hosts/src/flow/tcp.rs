@@ -191,8 +191,9 @@ impl BothEnds for Tcp {
     }
 
     fn link_event(&mut self, now: Time, event: LinkEvent, hosts: &mut Shared, plane: &mut impl Plane) {
-        self.sender.handle_link_event(now, event);
-        self.pump_sender(now, Awaited::Window, hosts, plane);
+        if self.sender.handle_link_event(now, event) {
+            self.pump_sender(now, Awaited::Window, hosts, plane);
+        }
     }
 
     fn is_closed(&self) -> bool {

@@ -77,7 +77,7 @@ impl QuickAck {
             } else if pause < self.delay {
                 self.delay = (wheel.floor(self.delay / 2) + pause).min(self.rto).min(MOST_DELAY);
             } else if pause > self.rto {
-                self.enter();
+                self.left = self.left.max(MOST);
             }
         }
     }
@@ -99,9 +99,11 @@ impl QuickAck {
         self.left |= 1;
     }
 
-    /// A segment arrived that lies outside the window.
-    pub(super) fn enter(&mut self) {
-        self.left = MOST;
+    /// A segment arrived that lies outside the window (`tcp_enter_quickack_mode`). `free`: the ACK that answers it at once
+    /// is not counted (`tcp_send_dupack`).
+    pub(super) fn enter(&mut self, free: bool) {
+        self.left = self.left.max(MOST) + u32::from(free);
+        self.delay = LEAST_DELAY;
     }
 
     /// Little room is left (`__tcp_select_window`).
@@ -114,8 +116,11 @@ impl QuickAck {
         self.left > 0
     }
 
-    /// An ACK was sent.
+    /// An ACK was sent. After the last quick one the delay is the least again (`tcp_dec_quickack_mode`).
     pub(super) fn on_ack(&mut self) {
+        if self.left == 1 {
+            self.delay = LEAST_DELAY;
+        }
         self.left = self.left.saturating_sub(1);
     }
 }
@@ -145,7 +150,26 @@ mod tests {
         // The last came at 180 ms; an RTO is 50 + 200 ms.
         assert_eq!(run(&mut quick, 430), 0);
         assert_eq!(run(&mut quick, 681), 16);
-        quick.enter();
+        quick.enter(false);
         assert_eq!(run(&mut quick, 900), 16);
+    }
+    /// `tcp_enter_quickack_mode` and `tcp_dec_quickack_mode` bring the delay down to the least; the answer to a segment far
+    /// outside the window is not one of the sixteen.
+    #[test]
+    fn quick_acks_end_with_the_least_delay() {
+        let after = |end: fn(&mut QuickAck)| {
+            let mut quick = QuickAck::default();
+            quick.set_rtt(Duration::from_millis(200));
+            for at in [0, 30, 62] {
+                quick.on_data(Time::from_millis(at), Wheel::default());
+            }
+            assert_eq!(quick.delay().as_nanos(), 57_000_000);
+            end(&mut quick);
+            (quick.left, quick.delay().as_nanos() / 1_000_000)
+        };
+        assert_eq!(after(|quick| (0..15).for_each(|_| quick.on_ack())), (1, 57));
+        assert_eq!(after(|quick| (0..16).for_each(|_| quick.on_ack())), (0, 40));
+        assert_eq!(after(|quick| quick.enter(false)), (16, 40));
+        assert_eq!(after(|quick| quick.enter(true)), (17, 40));
     }
 }

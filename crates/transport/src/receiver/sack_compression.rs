@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `tcp_comp_sack_slack_ns` lets the kernel's timer fire up to 100 us late. Captures of the kernel plane show
-//! this delay on an idle host; here it always applies. A sender sees SACKs a millisecond late, behind ACKs
+//! this delay on an idle host; here it always applies (`compression_slack`). A sender sees SACKs a millisecond late, behind ACKs
 //! that are on time. A delivery rate measured from a late SACK to an ACK is 2 % too high at a round trip of
 //! 50 ms.
 //!
@@ -23,9 +23,8 @@ const AT_ONCE: u32 = 3;
 const EXPECTED_BLOCKS: usize = 2;
 /// `tcp_comp_sack_nr`.
 const MOST: u32 = 44;
-/// `tcp_comp_sack_delay_ns` and `tcp_comp_sack_slack_ns`.
+/// `tcp_comp_sack_delay_ns`.
 const LONGEST: Duration = Duration::from_millis(1);
-const SLACK: Duration = Duration::from_micros(100);
 
 /// Of one connection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,7 +44,8 @@ impl SackCompression {
     }
 
     /// A segment came out of order, the cumulative acknowledgement standing at `frontier`: until when its ACK
-    /// is put off; `None`: it goes at once. `rtt`: a lower round-trip time than the handshake's, if one is known.
+    /// is put off but for the timer's slack; `None`: it goes at once. `rtt`: a lower round-trip time than the handshake's,
+    /// if one is known.
     pub(super) fn put_off(&mut self, now: Time, frontier: u64, rtt: Option<Duration>) -> Option<Time> {
         if self.put_off >= MOST {
             return None;
@@ -64,7 +64,7 @@ impl SackCompression {
             None => self.rtt,
         };
         // In whole microseconds, as Linux measures it.
-        Some(now + (micros::whole(rtt) / 20).min(LONGEST) + SLACK)
+        Some(now + (micros::whole(rtt) / 20).min(LONGEST))
     }
 
     /// Whether an ACK was put off.
@@ -93,16 +93,16 @@ mod tests {
         let mut sacks = SackCompression::default();
         sacks.set_rtt(Duration::from_millis(50));
         let mut at_once = |frontier| (0..4).map(|_| sacks.put_off(us(0), frontier, None)).collect::<Vec<_>>();
-        assert_eq!(at_once(1000), [None, None, None, Some(us(1100))]);
+        assert_eq!(at_once(1000), [None, None, None, Some(us(1000))]);
         // A partial ACK: three more.
-        assert_eq!(at_once(2000), [None, None, None, Some(us(1100))]);
+        assert_eq!(at_once(2000), [None, None, None, Some(us(1000))]);
         // 5 % of 10 ms.
         sacks.set_rtt(Duration::from_millis(10));
-        assert_eq!(sacks.put_off(us(7), 2000, None), Some(us(607)));
+        assert_eq!(sacks.put_off(us(7), 2000, None), Some(us(507)));
         // 44 at most.
         let more = (0..60).take_while(|_| sacks.put_off(us(7), 2000, None).is_some()).count();
         assert_eq!(more, 41);
         sacks.on_ack();
-        assert_eq!(sacks.put_off(us(9), 2000, Some(Duration::from_millis(6))), Some(us(409)));
+        assert_eq!(sacks.put_off(us(9), 2000, Some(Duration::from_millis(6))), Some(us(309)));
     }
 }

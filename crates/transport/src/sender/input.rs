@@ -496,9 +496,15 @@ impl Sender {
             let ticks = self.ticks(now).wrapping_sub(ts.echo);
             // Zero is no echo (Linux: `tcp_ack_update_rtt`). From 2^31 on the echo is ahead of the clock.
             if ts.echo != 0 && ticks < 1 << 31 {
-                let rtt = self.config.timers.timestamp_tick * u64::from(ticks);
+                // Linux: a tick at least (`tcp_rtt_tsopt_us`), and the least round trip there is
+                // (`tcp_update_rtt_min`), though an echo rounds down.
+                let as_linux = self.times_out_as_linux();
+                let rtt = self.config.timers.timestamp_tick * u64::from(ticks.max(u32::from(as_linux)));
                 sample.rtt = Some(rtt);
                 self.tcp.latest_rtt = rtt;
+                if as_linux {
+                    self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
+                }
                 self.take_rtt(rtt);
             }
         }

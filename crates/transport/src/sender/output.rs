@@ -70,6 +70,7 @@ impl Sender {
                 if matches!(choice, Choice::New(_)) && self.fills_cwnd_with_paced(rate) {
                     self.record_usage(true);
                 }
+                self.end_new_data_after_timeout();
                 return self.written_next(now);
             }
         }
@@ -307,6 +308,16 @@ impl Sender {
         self.choose_new(now, room)
     }
 
+    /// The pacer holds back new data that F-RTO would send: when it lets go, what is lost goes first
+    /// (`tcp_tsq_write`). If no new data has left, recovery is conventional (`tcp_xmit_recovery`).
+    fn end_new_data_after_timeout(&mut self) {
+        if self.times_out_as_linux()
+            && let Frto::NewData { budget } = self.frto
+        {
+            self.frto = if budget < Frto::NEW { Frto::NewData { budget: 0 } } else { Frto::Idle };
+        }
+    }
+
     /// True if the segment at this index may be retransmitted: the oldest always, others only if the peer's
     /// window has not closed over them (without the persist timer it may).
     fn is_in_window(&self, index: usize) -> bool {
@@ -501,7 +512,7 @@ impl Sender {
         if self.timer == Timer::Off {
             // RFC 6298 section 5.1.
             self.start_rto(now);
-        } else if self.starts_probe_timer() {
+        } else if !(within && self.extends_tail_probe(offset)) && self.starts_probe_timer() {
             self.postpone_tail_probe(now, len + u32::from(fin));
         }
         self.put_ecn(&mut segment);

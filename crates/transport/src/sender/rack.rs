@@ -122,6 +122,7 @@ impl Sender {
                 rare.retransmission_lost |= sent.at >= rare.reduced_at
                     && self.board.get(index).is_some_and(|sent| sent.is(RETRANSMITTED));
                 newly += self.board.mark_lost(index);
+                rack.forget(sent, self.board.una());
             }
             // Delivered, retransmitted since, or lost now: another transmission speaks for it, if any.
             rack.order.pop_front();
@@ -133,7 +134,7 @@ impl Sender {
                 "what was sent since the last retransmission left in order"
             );
             rack.listed_until = None;
-            rack.order.clear();
+            rack.forget_all();
         }
         self.rate.lost += newly;
         newly
@@ -198,14 +199,11 @@ impl Sender {
         self.board.mark_lost_where(|sent| rack.is_overdue(now, sent.sent_at, window))
     }
 
-    /// Nothing is lost after all: what is outstanding is RACK's to judge again. Departure: Linux's RACK forgets what
-    /// it has found lost once, until that is retransmitted.
+    /// Nothing is lost after all: what is outstanding is RACK's to judge again; in Linux, what it has not found lost
+    /// since it left.
     pub(super) fn restart_rack(&mut self) {
         if let Some(rack) = &mut self.rack {
-            rack.order.clear();
-            rack.order.extend(self.board.unsacked());
-            // The scoreboard has them by offset; a retransmission left later than its offset suggests.
-            rack.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
+            rack.list(self.board.unsacked());
             rack.listed_until = Some(self.board.nxt());
         }
     }
@@ -358,6 +356,14 @@ impl Sender {
         let end = Some(self.board.nxt());
         let tlp = &mut self.rare.get_or_insert_default().tlp;
         *tlp = Tlp { pending: false, end, is_retransmission, unmeasured: true };
+    }
+
+    /// Whether the new segment at `offset`, which has left within a packet, is of the probe's packet. The probe is then
+    /// the whole packet.
+    pub(super) fn extends_tail_probe(&mut self, offset: u64) -> bool {
+        let nxt = self.board.nxt();
+        let probe = self.rare.as_mut().map(|rare| &mut rare.tlp).filter(|tlp| tlp.end == Some(offset));
+        probe.map(|tlp| tlp.end = Some(nxt)).is_some()
     }
 
     /// No probe is to be sent.

@@ -34,7 +34,10 @@ impl Sender {
     #[inline]
     pub(super) fn arm_on_wheel(&mut self, timer: Timer, now: Time, at: Time) {
         self.timer = timer;
-        (self.deadline, self.armed_at) = (at, now);
+        let is_set = self.armed_at != Time::MAX && now < self.deadline;
+        if !is_set || !self.config.timers.wheel().stays((self.armed_at, self.deadline), (now, at)) {
+            (self.deadline, self.armed_at) = (at, now);
+        }
     }
 
     /// When the timer fires.
@@ -120,6 +123,10 @@ impl Sender {
         self.sync();
         self.tcp.flight_size = flight;
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
+        // Before the window is remembered: what counts for an undo is still on its way afterwards (`tcp_init_undo`).
+        let newly_lost =
+            if self.rack_in_use() { self.mark_overdue_lost(now) } else { self.board.mark_all_lost() };
+        self.rate.lost += newly_lost;
         // RFC 5681 section 3.1: ssthresh is held when this segment was retransmitted by the timer before;
         // RFC 3168 section 6.1.2: and when an echo has lowered it in this window.
         if linux {
@@ -135,9 +142,6 @@ impl Sender {
                 self.reduce_ssthresh(now, flight);
             }
         }
-        let newly_lost =
-            if self.rack_in_use() { self.mark_overdue_lost(now) } else { self.board.mark_all_lost() };
-        self.rate.lost += newly_lost;
         self.end_tail_probe();
         if !self.control.owns_cwnd() {
             // The loss window (RFC 5681 section 3.1). Departure from Linux: it is no larger than the window
@@ -150,7 +154,11 @@ impl Sender {
         }
         self.leave_fast_recovery();
         self.queue_cwr();
-        self.set_ca_state(now, CaState::Loss);
+        // A timeout after a timeout, too (`tcp_enter_loss`).
+        self.sync();
+        self.control.set_state(now, &mut self.tcp, CaState::Loss);
+        self.clamp();
+        self.tcp.ca_state = CaState::Loss;
         self.after_rto = true;
         // RFC 6582 section 3.2 step 4; RFC 6675 section 5.1.
         self.recovery_point = self.board.nxt();

@@ -7,7 +7,12 @@ use cogtcp_units::{Duration, Time};
 /// Two segments later, which are acknowledged together.
 #[track_caller]
 fn after_quick_acks() -> ReceiverDialogue {
-    let mut d = at_the_end_of_quick_acks(Wheel::default(), "");
+    after_quick_acks_of(linux())
+}
+
+#[track_caller]
+fn after_quick_acks_of(config: ReceiverConfig) -> ReceiverDialogue {
+    let mut d = at_the_end_of_quick_acks(config, "");
     d.exchange("#17", "");
     d.exchange("#18", "");
     d.expect_after_timeout("ack #19");
@@ -15,11 +20,14 @@ fn after_quick_acks() -> ReceiverDialogue {
     d
 }
 
+fn linux() -> ReceiverConfig {
+    ReceiverConfig { delayed_ack: DelayedAck::Linux, ..receiver_config() }
+}
+
 /// After a handshake of 100 ms and the 16 segments that are acknowledged one by one. `stamp`: with timestamps, those of
 /// the segments.
 #[track_caller]
-fn at_the_end_of_quick_acks(wheel: Wheel, stamp: &str) -> ReceiverDialogue {
-    let config = ReceiverConfig { delayed_ack: DelayedAck::Linux, wheel, ..receiver_config() };
+fn at_the_end_of_quick_acks(config: ReceiverConfig, stamp: &str) -> ReceiverDialogue {
     let mut d = ReceiverDialogue::listening(config);
     let offer = if stamp.is_empty() { "" } else { " ts 1/0" };
     d.exchange(&format!("S @0 mss 1000 sackOK ws 0{offer}"), "S. ack 1");
@@ -68,7 +76,8 @@ fn a_pushed_segment_is_acknowledged_at_once() {
 #[test]
 fn the_wheel_fires_the_delayed_ack() {
     let due = |phase| {
-        let mut d = at_the_end_of_quick_acks(Wheel { tick: ms(4), phase: ms(phase) }, "");
+        let mut d =
+            at_the_end_of_quick_acks(with!(linux(), wheel = Wheel { tick: ms(4), phase: ms(phase) }), "");
         d.at(201);
         d.exchange("#17", "");
         d.expect_after_timeout("");
@@ -139,6 +148,13 @@ fn sacks_are_compressed_after_the_third() {
     d.exchange("#24", "");
     let due = d.end.poll_timeout();
     assert_eq!(due, at(101) + Duration::from_micros(1100));
+    let mut exact = after_quick_acks_of(with!(linux(), compression_slack = Duration::ZERO));
+    for k in 20..23 {
+        exact.give(&format!("#{k}"));
+        exact.drained();
+    }
+    exact.exchange("#23", "");
+    assert_eq!(exact.end.poll_timeout(), at(102));
     d.expect_after_timeout("ack #19 sack #20-24");
     d.exchange("#25", "");
     d.exchange("#19", "ack #26");
@@ -182,7 +198,7 @@ fn what_was_put_off_leaves_before_a_third_block() {
 /// delayed ACK, which left before, sends what is put off too (`tcp_delack_timer_handler`) and reads the clock.
 #[test]
 fn timers_send_what_was_put_off() {
-    let mut d = at_the_end_of_quick_acks(Wheel::default(), " ts 100/0");
+    let mut d = at_the_end_of_quick_acks(linux(), " ts 100/0");
     d.exchange("#17 ts 100/0", "");
     d.exchange("#18 ts 100/0", "");
     d.expect_after_timeout("ack #19");

@@ -418,3 +418,181 @@ fn reordering_timer_and_probe_wait_two_milliseconds_longer() {
     d.exchange("ack #3", "");
     assert_eq!(d.end.poll_timeout(), at(408));
 }
+
+/// `tcp_update_rtt_min`: where an echo alone tells the round trip, the least one takes it, though it rounds down to a tick;
+/// a tick at least (`tcp_rtt_tsopt_us`).
+#[test]
+fn an_echo_may_be_the_least_round_trip() {
+    let least = |config: SenderConfig, millis: u64| {
+        let mut d = SenderDialogue::connected(with!(config, handshake.timestamps = true));
+        d.write_segments(1);
+        d.expect("#1");
+        d.expect_at(400, "#1");
+        d.at(millis);
+        d.send(&format!("ack #2 ts {millis}/400"));
+        d.drained();
+        d.end.state().min_rtt
+    };
+    assert_eq!((least(rfc(), 450), least(linux(), 450), least(linux(), 400)), (ms(100), ms(50), ms(1)));
+}
+
+/// `tcp_init_undo` comes after `tcp_timeout_mark_lost`: retransmissions that a second timeout finds lost do not count for
+/// its undo, so one D-SACK shows that it was needless.
+#[test]
+fn what_a_timeout_finds_lost_does_not_count_for_its_undo() {
+    let mut d = in_flight(with!(linux(), undo.d_sack_undo = true));
+    d.expect_at(400, "#1");
+    d.at(500);
+    d.exchange("ack #2", "#2-3");
+    let due = d.end.poll_timeout().as_nanos() / 1_000_000;
+    d.expect_at(due, "#2");
+    d.send("ack #5 sack #2");
+    d.drained();
+    assert_eq!((d.end.stats().undone_timeouts, d.end.state().ca_state), (1, CaState::Open));
+}
+
+/// A control that has cwnd of its own: five segments after each ACK, one after a timeout.
+#[derive(Debug)]
+struct Own;
+
+impl CongestionControl for Own {
+    fn name(&self) -> &str {
+        "own"
+    }
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        tcp.ssthresh
+    }
+    fn owns_cwnd(&self) -> bool {
+        true
+    }
+    fn cong_avoid(&mut self, _now: Time, _tcp: &mut TcpState, _ack: &AckSample) {}
+    fn cong_control(&mut self, _now: Time, tcp: &mut TcpState, _ack: &AckSample) -> bool {
+        tcp.cwnd = 5 * tcp.mss;
+        true
+    }
+    fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
+        if state == CaState::Loss {
+            tcp.cwnd = tcp.mss;
+        }
+    }
+}
+
+/// `tcp_enter_loss` tells the control of each timeout, of one in the recovery of another, too.
+#[test]
+fn each_timeout_is_told_to_the_control() {
+    let mut d = SenderDialogue::with_control(linux(), Box::new(Own));
+    d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    d.expect_at(400, "#1");
+    d.at(500);
+    d.send("ack #2");
+    d.drained();
+    assert_eq!((d.cwnd(), d.end.state().ca_state), (5, CaState::Loss));
+    let due = d.end.poll_timeout().as_nanos() / 1_000_000;
+    d.expect_at(due, "#2");
+    assert_eq!((d.cwnd(), d.end.state().ca_state), (1, CaState::Loss));
+}
+
+/// A control that asks for reports of the radio.
+#[derive(Debug)]
+struct Hearing;
+
+impl CongestionControl for Hearing {
+    fn name(&self) -> &str {
+        "hearing"
+    }
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        tcp.ssthresh
+    }
+    fn cong_avoid(&mut self, _now: Time, _tcp: &mut TcpState, _ack: &AckSample) {}
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        Some(self)
+    }
+}
+
+impl ControlExtension for Hearing {}
+
+/// A report of the radio below is heard by a control that asks for it, and by no other.
+#[test]
+fn a_control_that_asks_for_reports_hears_them() {
+    let hears = |control: Box<dyn CongestionControl>| {
+        let mut d = SenderDialogue::with_control(linux(), control);
+        d.end.handle_link_event(at(10), LinkEvent::LinkDown)
+    };
+    assert!(!hears(Box::new(Own)));
+    assert!(hears(Box::new(Hearing)));
+}
+
+/// `tcp_xmit_recovery`, `tcp_tsq_write`: F-RTO's new data goes as far as the pacer lets it; when the pacer lets go again,
+/// what is lost goes first. RFC 5682 sends two new segments and nothing else.
+#[test]
+fn what_is_lost_goes_before_new_data_that_waits_for_the_pacer() {
+    let after = |config: SenderConfig, f_rto, next: &str| {
+        let config = with!(config, undo.f_rto = f_rto);
+        let mut d = SenderDialogue::with_control(config, Box::new(Paced));
+        d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
+        d.end.set_saturated(true);
+        d.expect("#1");
+        d.expect_at(110, "#2");
+        d.expect_at(120, "#3");
+        d.expect_at(130, "#4");
+        let due = d.end.poll_timeout().as_nanos() / 1_000_000;
+        d.expect_at(due, "#1");
+        d.at(due + 100);
+        d.exchange("ack #2", "#5");
+        d.expect_at(due + 110, next);
+    };
+    after(rfc(), FRto::Sack, "#6");
+    after(linux(), FRto::Linux, "#2");
+}
+
+/// Paces 1000 bytes in 10 ms.
+#[derive(Debug)]
+struct Paced;
+
+impl CongestionControl for Paced {
+    fn name(&self) -> &str {
+        "paced"
+    }
+    fn init(&mut self, _now: Time, tcp: &mut TcpState) {
+        tcp.cwnd = 4 * tcp.mss;
+        tcp.pacing_rate = Some("800 kbit/s".parse().expect("a rate"));
+    }
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        tcp.cwnd / 2
+    }
+    fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        tcp.cwnd += ack.acked;
+    }
+}
+
+/// `tcp_send_loss_probe`: a probe is a packet, of several segments if one waits for the next ACK, and the timeout counts
+/// from it.
+#[test]
+fn a_probe_of_several_segments_is_one_probe() {
+    let config = with!(
+        sender_config(Recovery::Sack, 1000),
+        recovery.rack = true,
+        recovery.tlp = true,
+        timers.min_rto = ms(200),
+        timers.timeout_rules = TimeoutRules::Linux,
+        segmentation_offload = true
+    );
+    let mut d = SenderDialogue::closed(config);
+    d.handshake("S. @0 ack 1 mss 1460 sackOK ws 7");
+    d.end.set_saturated(true);
+    // The peer's first window is not scaled.
+    d.drained();
+    d.at(199);
+    d.send("ack #1 win 65535");
+    d.drained();
+    d.at(200);
+    // Room for five segments of a packet of some twenty: they wait.
+    d.exchange("ack #6", "");
+    assert_eq!(d.end.poll_timeout(), at(400));
+    d.end.handle_timeout(at(400));
+    let segments = std::iter::from_fn(|| d.poll_once().then_some(())).count();
+    // 300 ms after the probe. The timeout of #6 is over.
+    assert!(segments > 1 && d.end.poll_timeout() == at(700), "{segments}, {:?}", d.end.poll_timeout());
+}

@@ -120,6 +120,7 @@ pub fn receiver(random: &mut RandomStream) -> ReceiverConfig {
         stays_open: false,
         challenge_interval: millis(&mut more, 0, 1_000),
         wheel: Wheel { tick: millis(&mut more, 0, 10), phase: millis(&mut more, 0, 5_000) },
+        compression_slack: millis(&mut more, 0, 2),
         handshake: Handshake {
             mss: pick(random, &[200, 1000, 1460, 9000]),
             initial_sequence: initial_sequence(random),

@@ -80,7 +80,6 @@ pub(super) struct LinuxCubic {
     credit: u64,
     /// Bytes acknowledged that are no whole segment yet.
     bytes: u64,
-    timed_out: bool,
     last_sent: Time,
 }
 
@@ -238,9 +237,6 @@ impl CongestionControl for LinuxCubic {
         } else {
             cwnd
         };
-        if std::mem::take(&mut self.timed_out) {
-            self.forget();
-        }
         (cwnd * self.beta / BETA_SCALE).max(2) * tcp.mss
     }
 
@@ -288,30 +284,22 @@ impl CongestionControl for LinuxCubic {
     }
 
     fn cwnd_event(&mut self, now: Time, tcp: &mut TcpState, event: CaEvent) {
-        match event {
-            CaEvent::Loss => self.timed_out = true,
-            CaEvent::TxStart => {
-                // t stands still while nothing is in flight, from the last transmission on.
-                if let Some(epoch) = &mut self.epoch {
-                    let clock = Jiffies::of_host(tcp);
-                    let (now, last) = (clock.at(now), clock.at(self.last_sent));
-                    epoch.start = (epoch.start + now.saturating_sub(last)).min(now);
-                }
-            }
-            _ => {}
+        if event == CaEvent::TxStart
+            && let Some(epoch) = &mut self.epoch
+        {
+            // t stands still while nothing is in flight, from the last transmission on.
+            let clock = Jiffies::of_host(tcp);
+            let (now, last) = (clock.at(now), clock.at(self.last_sent));
+            epoch.start = (epoch.start + now.saturating_sub(last)).min(now);
         }
     }
 
     fn set_state(&mut self, now: Time, tcp: &mut TcpState, state: CaState) {
-        match state {
-            CaState::Loss => {
-                self.forget();
-                if let Some(hystart) = &mut self.hystart {
-                    hystart.begin_round(now, tcp);
-                }
+        if state == CaState::Loss {
+            self.forget();
+            if let Some(hystart) = &mut self.hystart {
+                hystart.begin_round(now, tcp);
             }
-            CaState::Open => self.timed_out = false,
-            _ => {}
         }
     }
 
@@ -422,6 +410,29 @@ mod tests {
         let before = bench.segments();
         (0..10).for_each(|_| bench.ack(MSS, RTT));
         assert_eq!(bench.segments(), before);
+    }
+
+    /// `bictcp_state`: a timeout forgets W_max; the next loss has one, though a second timeout, which lowered nothing, lay
+    /// between.
+    #[test]
+    fn the_loss_after_two_timeouts_is_remembered() {
+        let mut bench = bench(100);
+        for is_first in [true, false] {
+            bench.control.cwnd_event(bench.now, &mut bench.tcp, CaEvent::Loss);
+            if is_first {
+                bench.control.ssthresh(bench.now, &bench.tcp);
+            }
+            bench.control.set_state(bench.now, &mut bench.tcp, CaState::Loss);
+        }
+        bench.loss();
+        bench.ack(MSS, RTT);
+        let mut w_max = f64::NAN;
+        bench.control.observe(&bench.tcp, &mut |name, value| {
+            if name == "w_max_segments" {
+                w_max = value;
+            }
+        });
+        assert_eq!(w_max, 100.0);
     }
 
     /// Without a loss a segment per 20 acknowledged: 5 % of 100 in a round trip, with t near zero.
