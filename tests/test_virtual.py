@@ -294,6 +294,26 @@ def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -
 
 
 @in_virtual_time
+def test_a_program_that_spins_on_the_clock_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reading moves the clock a little, so it never stands: a virtual second takes 100 s of CPU."""
+    monkeypatch.setattr(launch, "STANDSTILL_S", 2.0)
+    monkeypatch.setattr(launch, "TICK_S", 0.005)
+    monkeypatch.setattr(launch, "LONGEST_S", 0.6)
+    spin = "import time\nwhile True: time.monotonic()"
+    with pytest.raises(RunError, match=r"reads the clock over and over: \d+ s of CPU .* --duration"):
+        emulate(scenario(), virtual=True, command=[sys.executable, "-c", spin])
+
+
+@in_virtual_time
+def test_a_program_that_computes_much_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "STANDSTILL_S", 2.5)
+    monkeypatch.setattr(launch, "TICK_S", 0.1)
+    heavy = "import time\nfor _ in range(12): sum(i * i for i in range(3_000_000)); time.sleep(0.1)"
+    result = emulate(scenario(), virtual=True, command=[sys.executable, "-c", heavy])
+    assert result.exit_code == 0
+
+
+@in_virtual_time
 def test_files_of_the_host_are_not_written(tmp_path: Path) -> None:
     there = tmp_path / "there"
     script = f"echo 1 > {there} ; echo 2 > /usr/cogtcp-there; echo 3 > /tmp/own && cat /tmp/own; exit 0"
