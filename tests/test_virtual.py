@@ -438,29 +438,20 @@ def test_a_guest_whose_memory_finds_no_room_says_so(tmp_path: Path, monkeypatch:
         emulate(scenario(), virtual=True)
 
 
-# Trees of Linux, as far as edits and checks look.
-RANDOM = (
-    "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
-    "{\n\treturn getrandom(buf, len, flags);\n}\n"
-)
-HEADROOM = (
-    "#else\n# define LL_MAX_HEADER 32\n#endif\n"
-    "#define MAX_HEADER LL_MAX_HEADER\n#else\n#define MAX_HEADER (LL_MAX_HEADER + 48)\n#endif\n"
-)
-
-
-# As in Linux 6.1 and in 6.12.
+# Trees of ours: of Linux they have the identifiers by which edits and checks find their place.
+RANDOM = "long os_getrandom(where, size, how)\n{\n\tthe_host_answers();\n}\n"
+HEADROOM = "link LL_MAX_HEADER 32\nall MAX_HEADER LL_MAX_HEADER\ntunnels MAX_HEADER 99\n"
+# By versions: the time is told as a point, or as a step.
 READ = {
-    "6.1": "time_travel_update_time(time_travel_time +\n\t\t\t\t\t\tTIMER_MULTIPLIER,\n\t\t\t\t\t\tfalse);\n",
-    "6.12": "time_travel_update_time_rel(TIMER_MULTIPLIER);\n",
+    "6.1": "time_travel_update_time(after(TIMER_MULTIPLIER), 0);\n",
+    "6.12": "time_travel_update_time_rel(1 * TIMER_MULTIPLIER);\n",
 }
 
 
 def _clock(read: str) -> str:
     return (
-        "\t\ttime_travel_add_event(&time_travel_timer_event,\n\t\t\t\t      time_travel_time + delta);\n"
-        "static u64 timer_read(struct clocksource *cs)\n{\n"
-        f"\t\tif (!in_softirq() &&\n\t\t    !time_travel_ext_waiting)\n\t\t\t{READ[read]}"
+        "\ttime_travel_add_event(&time_travel_timer_event, soon + delta);\n"
+        f"long timer_read(void)\n{{\n\tif (!time_travel_ext_waiting)\n\t\t{READ[read]}}}\n"
     )
 
 
@@ -468,9 +459,9 @@ def _tree(folder: Path, *, travels: bool = True) -> Path:
     for name in ("arch/um/os-Linux", "arch/x86/um/os-Linux"):
         (folder / name).mkdir(parents=True)
     (folder / "Kbuild").write_text("")
-    (folder / "Makefile").write_text("VERSION = 5\nPATCHLEVEL = 2\nSUBLEVEL = 1\nEXTRAVERSION =\n")
-    option = "config UML_TIME_TRAVEL_SUPPORT\n\tbool\n" if travels else ""
-    (folder / "arch/um/Kconfig").write_text(f"config HZ\n\tint\n\tdefault 100\n\n{option}")
+    (folder / "Makefile").write_text("VERSION=5\nPATCHLEVEL=2\nSUBLEVEL=1\n")
+    option = "and UML_TIME_TRAVEL_SUPPORT\n" if travels else ""
+    (folder / "arch/um/Kconfig").write_text(f"config HZ int default 100\n{option}")
     (folder / "arch/um/os-Linux/util.c").write_text(RANDOM)
     (folder / "include/linux").mkdir(parents=True)
     (folder / "include/linux/netdevice.h").write_text(HEADROOM)
@@ -481,12 +472,11 @@ def test_edits_change_what_a_tree_needs(tmp_path: Path) -> None:
     tree = _tree(tmp_path / "tree")
     assert edits.apply(tree, 250) == ["ticks", "random", "headroom"]
     header = (tree / "include/linux/netdevice.h").read_text()
-    assert "LL_MAX_HEADER 128\n" in header
-    assert header.count("#define MAX_HEADER (LL_MAX_HEADER + 48)\n") == 2
-    assert "\tdefault 250\n" in (tree / "arch/um/Kconfig").read_text()
+    assert header == "link LL_MAX_HEADER 128\nall MAX_HEADER (48 + LL_MAX_HEADER)\ntunnels MAX_HEADER 99\n"
+    assert "default 250\n" in (tree / "arch/um/Kconfig").read_text()
     changed = (tree / "arch/um/os-Linux/util.c").read_text()
     assert "COGTCP_SEED" in changed
-    assert changed.endswith("\treturn getrandom(buf, len, flags);\n}\n")
+    assert changed.endswith("\tthe_host_answers();\n}\n")
     (tree / "arch/um/os-Linux/util.c").write_text("int nothing;\n")
     with pytest.raises(RunError, match="random"):
         edits.apply(tree, 1000)
@@ -500,12 +490,12 @@ def test_the_clock_costs_nothing(tmp_path: Path, version: str) -> None:
         (
             "arch/um/kernel/skas",
             "syscall.c",
-            "#include <x.h>\nvoid handle_syscall(struct x *r)\n{\n\t\t\tum_udelay(1);\n}\n",
+            "any thing;\nvoid handle_syscall(what)\n{\n\tum_udelay(5);\n}\n",
         ),
         (
             "arch/um/include/linux",
             "time-internal.h",
-            "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA  500\n",
+            "unit TIMER_MULTIPLIER 256\nleast TIMER_MIN_DELTA  500\n",
         ),
     ):
         (tree / folder).mkdir(parents=True)
@@ -516,15 +506,31 @@ def test_the_clock_costs_nothing(tmp_path: Path, version: str) -> None:
     (tree / "include/linux/netdevice.h").write_text(HEADROOM)
     assert edits.apply(tree, 1000) == ["ticks", "random", "clock", "refusals", "clock-unit", "headroom"]
     text = clock.read_text()
-    assert "time_travel_time + delta - 1);" in text
-    assert text.index("int cogtcp_spins(") < text.index("static u64 timer_read(")
+    assert "soon + delta - 1);" in text
+    assert text.index("int cogtcp_spins(") < text.index("long timer_read(")
     assert "!time_travel_ext_waiting && cogtcp_spins(256))" in text
     assert "TIMER_MULTIPLIER" not in text
-    assert (
-        "if (cogtcp_spins(1000))\n\t\t\t\tum_udelay(1);"
-        in (tree / "arch/um/kernel/skas/syscall.c").read_text()
+    call = (tree / "arch/um/kernel/skas/syscall.c").read_text()
+    assert "if (cogtcp_spins(1000))\n\t\tum_udelay(5);" in call
+    assert call.index("int cogtcp_spins(unsigned") < call.index("void handle_syscall(")
+    unit = (tree / "arch/um/include/linux/time-internal.h").read_text()
+    assert unit == "unit TIMER_MULTIPLIER 1\nleast TIMER_MIN_DELTA  1\n"
+
+
+def test_the_floating_point_state_of_any_processor_fits(tmp_path: Path) -> None:
+    tree = _tree(tmp_path / "tree")
+    sizes, registers = tree / "arch/x86/um/user-offsets.c", tree / "arch/x86/um/os-Linux/registers.c"
+    sizes.write_text("of(HOST_FP_SIZE, 2696);\nof(HOST_FP_SIZE, known);\n")
+    registers.write_text(
+        "own have_xstate_support;\nread: iov_len = most; if (get(PTRACE_GETREGSET))\n"
+        "write: iov_len = most; if (set(PTRACE_SETREGSET))\nif (found) have_xstate_support = 1;\n"
     )
-    assert "TIMER_MULTIPLIER 1\n" in (tree / "arch/um/include/linux/time-internal.h").read_text()
+    assert edits.apply(tree, 1000)[-2:] == ["state-size", "state-length"]
+    assert sizes.read_text() == "of(HOST_FP_SIZE, 12288);\nof(HOST_FP_SIZE, known);\n"
+    declared, _, read, write, found = registers.read_text().splitlines()
+    assert declared == "static unsigned long cogtcp_state_length;"
+    assert ("cogtcp" in read, "iov_len = cogtcp_state_length;" in write) == (False, True)
+    assert "{ cogtcp_state_length = iov.iov_len; have_xstate_support = 1; }" in found
 
 
 def test_trees_that_cannot_be_used_are_refused(tmp_path: Path, command: Command) -> None:
