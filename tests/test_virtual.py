@@ -284,6 +284,26 @@ def test_nothing_remains_of_a_run_that_was_ended(tmp_path: Path, number: signal.
 
 
 @in_virtual_time
+def test_a_guard_that_was_killed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(text(duration="1000 s"))
+    with subprocess.Popen(
+        command_line("emulate", "scenario.toml", "--virtual"),
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert soon(lambda: len(guests(process.pid)[1]) >= 3)
+        time.sleep(0.5)
+        guard, made = guests(process.pid)
+        os.kill(guard, signal.SIGKILL)
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 1
+    assert f"the guest's guard, process {guard}, was killed (signal 9)" in said
+    assert soon(lambda: not any(path.exists() for path in made)), made
+
+
+@in_virtual_time
 def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "LONGEST_S", 5.0)
     with pytest.raises(RunError, match=r"not ended after \d+ s of virtual time; limit it with --duration"):

@@ -336,8 +336,14 @@ class _Attendance:
                 said = pipe.read()
                 self._pass_on()
                 self.least_free = min(self.least_free, shutil.disk_usage(self._exchange).free)
+                if said == b"":
+                    code = self._process.wait()
+                    how = f"was killed (signal {-code})" if code < 0 else f"ended with exit code {code}"
+                    raise RunError(
+                        f"the guest's guard, process {self._process.pid}, {how}: the run ended too"
+                    )
                 if said is not None:
-                    return int(said or 0)
+                    return int(said)
                 self._look()
                 time.sleep(_POLL_S)
         finally:
