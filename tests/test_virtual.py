@@ -145,6 +145,50 @@ def test_equal_seeds_give_equal_bytes_whatever_the_machine_does(tmp_path: Path) 
     assert not (tmp_path / ".uml").exists()
 
 
+SEND = """\
+import os, socket, time
+sender = socket.create_connection((os.environ["COGTCP_PEER"], 7000))
+for size in range(1, 40):
+    sender.sendall(os.urandom(200 * size))
+    time.sleep(os.urandom(1)[0] / 1e4)
+"""
+TAKE = """\
+import socket
+receiver, _ = socket.create_server(("", 7000)).accept()
+while receiver.recv(65536):
+    pass
+"""
+
+
+@in_virtual_time
+def test_programs_give_equal_bytes_in_any_environment(tmp_path: Path) -> None:
+    """They have the user's environment: what they do not read of it changes nothing."""
+    (tmp_path / "scenario.toml").write_text(text())
+    for name, program in (("send.py", SEND), ("take.py", TAKE)):
+        (tmp_path / name).write_text(program)
+    kept = os.environ.get("COGTCP_KERNELS") or str(kernels.folder())
+    base = {**os.environ, "NO_COLOR": "1", "COGTCP_KERNELS": kept}
+    other = {"HOME": str(tmp_path), "PYTHONHASHSEED": "77", "FILL": "x" * 20_000}
+    client = ["sh", "-c", 'sleep 1; exec "$0" -I send.py', sys.executable]
+    programs = ["--peer", f"{sys.executable} -I take.py", "--", *client]
+    running = [
+        subprocess.Popen(
+            command_line("emulate", "scenario.toml", "--virtual", "--out", name, "--seed", 5, *programs),
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name, environment in (("one", base), ("other", base | other))
+    ]
+    said = [process.communicate(timeout=PATIENCE)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0], said
+    one, two = _tables(tmp_path / "one"), _tables(tmp_path / "other")
+    assert len(one) >= 8
+    assert [name for name in one if one[name] != two.get(name)] == []
+
+
 def _tables(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
 
