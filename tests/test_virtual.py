@@ -609,3 +609,58 @@ def test_trees_that_cannot_be_used_are_refused(tmp_path: Path, command: Command)
     ):
         done = command("kernel", "build", *words)
         assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_missing_tools_of_a_build_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only root installs them: a build is told from what apt is asked for, and nothing is built."""
+    there = {"gcc", "make", "bc", "xz", "perl"}
+    asked: list[list[str]] = []
+    code = 0
+
+    def which(tool: str) -> str | None:
+        return f"/usr/bin/{tool}" if tool in there else None
+
+    def start(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(words)
+        return subprocess.CompletedProcess(words, code)
+
+    monkeypatch.setattr(build.shutil, "which", which)
+    monkeypatch.setattr(build.subprocess, "run", start)
+    monkeypatch.setattr(build.os, "geteuid", lambda: 1000)
+    named = "needs flex bison; on Debian: apt install flex bison"
+    there.add("apt-get")
+    with pytest.raises(RunError, match=named):
+        build._find_tools(lambda _: None)
+    assert asked == []
+    monkeypatch.setattr(build.os, "geteuid", lambda: 0)
+    told: list[str] = []
+    build._find_tools(told.append)
+    assert told == ["installing flex bison"]
+    assert [words[:2] + words[-2:] for words in asked] == [["apt-get", "install", "flex", "bison"]]
+    code = 100
+    with pytest.raises(RunError, match=named):
+        build._find_tools(told.append)
+    there |= {"flex", "bison"}
+    build._find_tools(told.append)
+    assert len(asked) == 2
+
+
+def test_clean_removes_what_a_killed_build_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path / "kernels"))
+    # A process that has gone, and its compiler that goes on.
+    with subprocess.Popen(["/bin/true"]) as gone:
+        pass
+    left, going = (tmp_path / f"kernels/.build-{process}-x" for process in (gone.pid, os.getpid()))
+    for folder in (left, going):
+        (folder / "tree").mkdir(parents=True)
+    sleep = ["/bin/sleep", str(PATIENCE)]
+    looking = subprocess.Popen(sleep, cwd=left)
+    compiler = subprocess.Popen(sleep, cwd=left / "tree", env={build.MARK: str(left)})
+    assert f"removed the unfinished build of a kernel: {left}\n" in command("emulate", "--clean").out
+    assert compiler.wait(PATIENCE) == -signal.SIGKILL
+    assert (left.exists(), going.exists(), looking.poll()) == (False, True, None)
+    looking.kill()
+    looking.wait()
+    assert command("emulate", "--clean", "--json").json()["builds"] == []
