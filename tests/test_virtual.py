@@ -145,6 +145,50 @@ def test_equal_seeds_give_equal_bytes_whatever_the_machine_does(tmp_path: Path) 
     assert not (tmp_path / ".uml").exists()
 
 
+SEND = """\
+import os, socket, time
+sender = socket.create_connection((os.environ["COGTCP_PEER"], 7000))
+for size in range(1, 40):
+    sender.sendall(os.urandom(200 * size))
+    time.sleep(os.urandom(1)[0] / 1e4)
+"""
+TAKE = """\
+import socket
+receiver, _ = socket.create_server(("", 7000)).accept()
+while receiver.recv(65536):
+    pass
+"""
+
+
+@in_virtual_time
+def test_programs_give_equal_bytes_in_any_environment(tmp_path: Path) -> None:
+    """They have the user's environment: what they do not read of it changes nothing."""
+    (tmp_path / "scenario.toml").write_text(text())
+    for name, program in (("send.py", SEND), ("take.py", TAKE)):
+        (tmp_path / name).write_text(program)
+    kept = os.environ.get("COGTCP_KERNELS") or str(kernels.folder())
+    base = {**os.environ, "NO_COLOR": "1", "COGTCP_KERNELS": kept}
+    other = {"HOME": str(tmp_path), "PYTHONHASHSEED": "77", "FILL": "x" * 20_000}
+    client = ["sh", "-c", 'sleep 1; exec "$0" -I send.py', sys.executable]
+    programs = ["--peer", f"{sys.executable} -I take.py", "--", *client]
+    running = [
+        subprocess.Popen(
+            command_line("emulate", "scenario.toml", "--virtual", "--out", name, "--seed", 5, *programs),
+            cwd=tmp_path,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name, environment in (("one", base), ("other", base | other))
+    ]
+    said = [process.communicate(timeout=PATIENCE)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0], said
+    one, two = _tables(tmp_path / "one"), _tables(tmp_path / "other")
+    assert len(one) >= 8
+    assert [name for name in one if one[name] != two.get(name)] == []
+
+
 def _tables(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
 
@@ -284,6 +328,26 @@ def test_nothing_remains_of_a_run_that_was_ended(tmp_path: Path, number: signal.
 
 
 @in_virtual_time
+def test_a_guard_that_was_killed_is_named(tmp_path: Path) -> None:
+    (tmp_path / "scenario.toml").write_text(text(duration="1000 s"))
+    with subprocess.Popen(
+        command_line("emulate", "scenario.toml", "--virtual"),
+        cwd=tmp_path,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert soon(lambda: len(guests(process.pid)[1]) >= 3)
+        time.sleep(0.5)
+        guard, made = guests(process.pid)
+        os.kill(guard, signal.SIGKILL)
+        said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 1
+    assert f"the guest's guard, process {guard}, was killed (signal 9)" in said
+    assert soon(lambda: not any(path.exists() for path in made)), made
+
+
+@in_virtual_time
 def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "LONGEST_S", 5.0)
     with pytest.raises(RunError, match=r"not ended after \d+ s of virtual time; limit it with --duration"):
@@ -291,6 +355,26 @@ def test_a_program_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(launch, "STANDSTILL_S", 3.0)
     with pytest.raises(RunError, match="computes without end"):
         emulate(scenario(), virtual=True, command=["sh", "-c", "while :; do :; done"])
+
+
+@in_virtual_time
+def test_a_program_that_spins_on_the_clock_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each reading moves the clock a little, so it never stands: a virtual second takes 100 s of CPU."""
+    monkeypatch.setattr(launch, "STANDSTILL_S", 2.0)
+    monkeypatch.setattr(launch, "TICK_S", 0.005)
+    monkeypatch.setattr(launch, "LONGEST_S", 0.6)
+    spin = "import time\nwhile True: time.monotonic()"
+    with pytest.raises(RunError, match=r"reads the clock over and over: \d+ s of CPU .* --duration"):
+        emulate(scenario(), virtual=True, command=[sys.executable, "-c", spin])
+
+
+@in_virtual_time
+def test_a_program_that_computes_much_is_not_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "STANDSTILL_S", 2.5)
+    monkeypatch.setattr(launch, "TICK_S", 0.1)
+    heavy = "import time\nfor _ in range(12): sum(i * i for i in range(3_000_000)); time.sleep(0.1)"
+    result = emulate(scenario(), virtual=True, command=[sys.executable, "-c", heavy])
+    assert result.exit_code == 0
 
 
 @in_virtual_time
@@ -418,29 +502,20 @@ def test_a_guest_whose_memory_finds_no_room_says_so(tmp_path: Path, monkeypatch:
         emulate(scenario(), virtual=True)
 
 
-# Trees of Linux, as far as edits and checks look.
-RANDOM = (
-    "ssize_t os_getrandom(void *buf, size_t len, unsigned int flags)\n"
-    "{\n\treturn getrandom(buf, len, flags);\n}\n"
-)
-HEADROOM = (
-    "#else\n# define LL_MAX_HEADER 32\n#endif\n"
-    "#define MAX_HEADER LL_MAX_HEADER\n#else\n#define MAX_HEADER (LL_MAX_HEADER + 48)\n#endif\n"
-)
-
-
-# As in Linux 6.1 and in 6.12.
+# Trees of ours: of Linux they have the identifiers by which edits and checks find their place.
+RANDOM = "long os_getrandom(where, size, how)\n{\n\tthe_host_answers();\n}\n"
+HEADROOM = "link LL_MAX_HEADER 32\nall MAX_HEADER LL_MAX_HEADER\ntunnels MAX_HEADER 99\n"
+# By versions: the time is told as a point, or as a step.
 READ = {
-    "6.1": "time_travel_update_time(time_travel_time +\n\t\t\t\t\t\tTIMER_MULTIPLIER,\n\t\t\t\t\t\tfalse);\n",
-    "6.12": "time_travel_update_time_rel(TIMER_MULTIPLIER);\n",
+    "6.1": "time_travel_update_time(after(TIMER_MULTIPLIER), 0);\n",
+    "6.12": "time_travel_update_time_rel(1 * TIMER_MULTIPLIER);\n",
 }
 
 
 def _clock(read: str) -> str:
     return (
-        "\t\ttime_travel_add_event(&time_travel_timer_event,\n\t\t\t\t      time_travel_time + delta);\n"
-        "static u64 timer_read(struct clocksource *cs)\n{\n"
-        f"\t\tif (!in_softirq() &&\n\t\t    !time_travel_ext_waiting)\n\t\t\t{READ[read]}"
+        "\ttime_travel_add_event(&time_travel_timer_event, soon + delta);\n"
+        f"long timer_read(void)\n{{\n\tif (!time_travel_ext_waiting)\n\t\t{READ[read]}}}\n"
     )
 
 
@@ -448,9 +523,9 @@ def _tree(folder: Path, *, travels: bool = True) -> Path:
     for name in ("arch/um/os-Linux", "arch/x86/um/os-Linux"):
         (folder / name).mkdir(parents=True)
     (folder / "Kbuild").write_text("")
-    (folder / "Makefile").write_text("VERSION = 5\nPATCHLEVEL = 2\nSUBLEVEL = 1\nEXTRAVERSION =\n")
-    option = "config UML_TIME_TRAVEL_SUPPORT\n\tbool\n" if travels else ""
-    (folder / "arch/um/Kconfig").write_text(f"config HZ\n\tint\n\tdefault 100\n\n{option}")
+    (folder / "Makefile").write_text("VERSION=5\nPATCHLEVEL=2\nSUBLEVEL=1\n")
+    option = "and UML_TIME_TRAVEL_SUPPORT\n" if travels else ""
+    (folder / "arch/um/Kconfig").write_text(f"config HZ int default 100\n{option}")
     (folder / "arch/um/os-Linux/util.c").write_text(RANDOM)
     (folder / "include/linux").mkdir(parents=True)
     (folder / "include/linux/netdevice.h").write_text(HEADROOM)
@@ -461,12 +536,11 @@ def test_edits_change_what_a_tree_needs(tmp_path: Path) -> None:
     tree = _tree(tmp_path / "tree")
     assert edits.apply(tree, 250) == ["ticks", "random", "headroom"]
     header = (tree / "include/linux/netdevice.h").read_text()
-    assert "LL_MAX_HEADER 128\n" in header
-    assert header.count("#define MAX_HEADER (LL_MAX_HEADER + 48)\n") == 2
-    assert "\tdefault 250\n" in (tree / "arch/um/Kconfig").read_text()
+    assert header == "link LL_MAX_HEADER 128\nall MAX_HEADER (48 + LL_MAX_HEADER)\ntunnels MAX_HEADER 99\n"
+    assert "default 250\n" in (tree / "arch/um/Kconfig").read_text()
     changed = (tree / "arch/um/os-Linux/util.c").read_text()
     assert "COGTCP_SEED" in changed
-    assert changed.endswith("\treturn getrandom(buf, len, flags);\n}\n")
+    assert changed.endswith("\tthe_host_answers();\n}\n")
     (tree / "arch/um/os-Linux/util.c").write_text("int nothing;\n")
     with pytest.raises(RunError, match="random"):
         edits.apply(tree, 1000)
@@ -480,12 +554,12 @@ def test_the_clock_costs_nothing(tmp_path: Path, version: str) -> None:
         (
             "arch/um/kernel/skas",
             "syscall.c",
-            "#include <x.h>\nvoid handle_syscall(struct x *r)\n{\n\t\t\tum_udelay(1);\n}\n",
+            "any thing;\nvoid handle_syscall(what)\n{\n\tum_udelay(5);\n}\n",
         ),
         (
             "arch/um/include/linux",
             "time-internal.h",
-            "#define TIMER_MULTIPLIER 256\n#define TIMER_MIN_DELTA  500\n",
+            "unit TIMER_MULTIPLIER 256\nleast TIMER_MIN_DELTA  500\n",
         ),
     ):
         (tree / folder).mkdir(parents=True)
@@ -496,15 +570,31 @@ def test_the_clock_costs_nothing(tmp_path: Path, version: str) -> None:
     (tree / "include/linux/netdevice.h").write_text(HEADROOM)
     assert edits.apply(tree, 1000) == ["ticks", "random", "clock", "refusals", "clock-unit", "headroom"]
     text = clock.read_text()
-    assert "time_travel_time + delta - 1);" in text
-    assert text.index("int cogtcp_spins(") < text.index("static u64 timer_read(")
+    assert "soon + delta - 1);" in text
+    assert text.index("int cogtcp_spins(") < text.index("long timer_read(")
     assert "!time_travel_ext_waiting && cogtcp_spins(256))" in text
     assert "TIMER_MULTIPLIER" not in text
-    assert (
-        "if (cogtcp_spins(1000))\n\t\t\t\tum_udelay(1);"
-        in (tree / "arch/um/kernel/skas/syscall.c").read_text()
+    call = (tree / "arch/um/kernel/skas/syscall.c").read_text()
+    assert "if (cogtcp_spins(1000))\n\t\tum_udelay(5);" in call
+    assert call.index("int cogtcp_spins(unsigned") < call.index("void handle_syscall(")
+    unit = (tree / "arch/um/include/linux/time-internal.h").read_text()
+    assert unit == "unit TIMER_MULTIPLIER 1\nleast TIMER_MIN_DELTA  1\n"
+
+
+def test_the_floating_point_state_of_any_processor_fits(tmp_path: Path) -> None:
+    tree = _tree(tmp_path / "tree")
+    sizes, registers = tree / "arch/x86/um/user-offsets.c", tree / "arch/x86/um/os-Linux/registers.c"
+    sizes.write_text("of(HOST_FP_SIZE, 2696);\nof(HOST_FP_SIZE, known);\n")
+    registers.write_text(
+        "own have_xstate_support;\nread: iov_len = most; if (get(PTRACE_GETREGSET))\n"
+        "write: iov_len = most; if (set(PTRACE_SETREGSET))\nif (found) have_xstate_support = 1;\n"
     )
-    assert "TIMER_MULTIPLIER 1\n" in (tree / "arch/um/include/linux/time-internal.h").read_text()
+    assert edits.apply(tree, 1000)[-2:] == ["state-size", "state-length"]
+    assert sizes.read_text() == "of(HOST_FP_SIZE, 12288);\nof(HOST_FP_SIZE, known);\n"
+    declared, _, read, write, found = registers.read_text().splitlines()
+    assert declared == "static unsigned long cogtcp_state_length;"
+    assert ("cogtcp" in read, "iov_len = cogtcp_state_length;" in write) == (False, True)
+    assert "{ cogtcp_state_length = iov.iov_len; have_xstate_support = 1; }" in found
 
 
 def test_trees_that_cannot_be_used_are_refused(tmp_path: Path, command: Command) -> None:
@@ -519,3 +609,58 @@ def test_trees_that_cannot_be_used_are_refused(tmp_path: Path, command: Command)
     ):
         done = command("kernel", "build", *words)
         assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_missing_tools_of_a_build_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only root installs them: a build is told from what apt is asked for, and nothing is built."""
+    there = {"gcc", "make", "bc", "xz", "perl"}
+    asked: list[list[str]] = []
+    code = 0
+
+    def which(tool: str) -> str | None:
+        return f"/usr/bin/{tool}" if tool in there else None
+
+    def start(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        asked.append(words)
+        return subprocess.CompletedProcess(words, code)
+
+    monkeypatch.setattr(build.shutil, "which", which)
+    monkeypatch.setattr(build.subprocess, "run", start)
+    monkeypatch.setattr(build.os, "geteuid", lambda: 1000)
+    named = "needs flex bison; on Debian: apt install flex bison"
+    there.add("apt-get")
+    with pytest.raises(RunError, match=named):
+        build._find_tools(lambda _: None)
+    assert asked == []
+    monkeypatch.setattr(build.os, "geteuid", lambda: 0)
+    told: list[str] = []
+    build._find_tools(told.append)
+    assert told == ["installing flex bison"]
+    assert [words[:2] + words[-2:] for words in asked] == [["apt-get", "install", "flex", "bison"]]
+    code = 100
+    with pytest.raises(RunError, match=named):
+        build._find_tools(told.append)
+    there |= {"flex", "bison"}
+    build._find_tools(told.append)
+    assert len(asked) == 2
+
+
+def test_clean_removes_what_a_killed_build_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.setenv("COGTCP_KERNELS", str(tmp_path / "kernels"))
+    # A process that has gone, and its compiler that goes on.
+    with subprocess.Popen(["/bin/true"]) as gone:
+        pass
+    left, going = (tmp_path / f"kernels/.build-{process}-x" for process in (gone.pid, os.getpid()))
+    for folder in (left, going):
+        (folder / "tree").mkdir(parents=True)
+    sleep = ["/bin/sleep", str(PATIENCE)]
+    looking = subprocess.Popen(sleep, cwd=left)
+    compiler = subprocess.Popen(sleep, cwd=left / "tree", env={build.MARK: str(left)})
+    assert f"removed the unfinished build of a kernel: {left}\n" in command("emulate", "--clean").out
+    assert compiler.wait(PATIENCE) == -signal.SIGKILL
+    assert (left.exists(), going.exists(), looking.poll()) == (False, True, None)
+    looking.kill()
+    looking.wait()
+    assert command("emulate", "--clean", "--json").json()["builds"] == []

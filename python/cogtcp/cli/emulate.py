@@ -85,7 +85,7 @@ def add_emulate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clean",
         action="store_true",
-        help="only remove what killed commands left: processes, unfinished results",
+        help="only remove what killed commands left: processes, results, builds",
     )
     parser.takes_command = True  # type: ignore[attr-defined]
     parser.epilog = (
@@ -236,25 +236,25 @@ def _with_traces(scenario: Scenario, args: argparse.Namespace) -> Scenario:
 
 def _clean(args: argparse.Namespace) -> int:
     from cogtcp.kernel.emulation import leftovers
-    from cogtcp.kernel.emulation.virtual import launch
+    from cogtcp.kernel.emulation.virtual import build, launch
 
     ended = leftovers.remove(leftovers.find())
     folders = [str(folder) for folder in launch.end_leftovers()]
+    builds = [str(folder) for folder in build.end_leftovers()]
     beside = [Path(args.out).parent] if args.out is not None else []
     cleared = leftovers.remove_unfinished([Path(), Path("results"), *beside])
     unfinished = [str(each.path) for each in cleared if each.put_back is None]
     put_back = [str(each.put_back) for each in cleared if each.put_back is not None]
     if args.json:
         removed = [{"process": each.process, "name": each.name} for each in ended]
-        print(
-            json.dumps(
-                {"removed": removed, "unfinished": unfinished, "put_back": put_back, "guests": folders}
-            )
-        )
+        left = {"unfinished": unfinished, "put_back": put_back, "guests": folders, "builds": builds}
+        print(json.dumps({"removed": removed, **left}))
         return 0
     for folder in folders:
         print(f"removed the folder of a guest: {folder}")
-    if not ended and not cleared and not folders:
+    for folder in builds:
+        print(f"removed the unfinished build of a kernel: {folder}")
+    if not (ended or cleared or folders or builds):
         print("nothing was left behind")
     for each in ended:
         print(f"ended process {each.process}: {each.name}")

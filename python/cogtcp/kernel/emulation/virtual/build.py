@@ -12,6 +12,7 @@ import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -52,6 +53,8 @@ _LEFT_OUT = (
     *("*/Documentation/*.rst", "*/Documentation/*.yaml", "*.dts", "*.dtsi"),
     *("*/tools/testing/*", "*/tools/perf/*", "*/.git", "*.o", "*.cmd"),
 )
+#: The variable by which programs of a build are known: its value is the folder.
+MARK = "COGTCP_BUILD"
 #: Disk that building takes, with some room.
 _DISK = 1_000_000_000
 
@@ -109,7 +112,7 @@ def build(
     tree = None if source is None else _checked(Path(source))
     _find_tools(told)
     kernels.folder().mkdir(parents=True, exist_ok=True)
-    _clear_up()
+    end_leftovers()
     before = shutil.disk_usage(kernels.folder()).free
     if before < _DISK:
         raise RunError(
@@ -240,6 +243,7 @@ def _find(folder: Path, tree: Path | None, version: str | None, told: Callable[[
             done = subprocess.run(  # noqa: S603
                 ["apt-get", "download", "-qq", package],  # noqa: S607
                 cwd=folder,
+                env={**os.environ, MARK: str(folder)},
                 capture_output=True,
                 text=True,
                 check=False,
@@ -271,11 +275,11 @@ def _unpack(source: _Source, tree: Path) -> None:
             "-",
             ".",
         ]
-        _piped([pack], ["tar", "-xf", "-", "-C", str(tree)])
+        _piped(tree.parent, [pack], ["tar", "-xf", "-", "-C", str(tree)])
         return
     take = ["tar", "-x", "--strip-components=1", "-C", str(tree), *excludes]
     if source.archive is not None:
-        _piped([["xz", "-dc", str(source.archive)]], take)
+        _piped(tree.parent, [["xz", "-dc", str(source.archive)]], take)
         return
     inner = re.sub(r" .*", "", source.title)
     unpack = [
@@ -283,18 +287,19 @@ def _unpack(source: _Source, tree: Path) -> None:
         ["tar", "-x", "--to-stdout", f"./usr/src/{inner}.tar.xz"],
         ["xz", "-dc"],
     ]
-    _piped(unpack, take)
+    _piped(tree.parent, unpack, take)
     if source.package is not None:
         source.package.unlink()
 
 
-def _piped(first: Sequence[list[str]], last: list[str]) -> None:
-    """Run programs, each with the output of the one before."""
+def _piped(folder: Path, first: Sequence[list[str]], last: list[str]) -> None:
+    """Run programs of the build in a folder, each with the output of the one before."""
     running: list[subprocess.Popen[bytes]] = []
     before = None
     for words in (*first, last):
         output = None if words is last else subprocess.PIPE
-        process = subprocess.Popen(words, stdin=before, stdout=output)  # noqa: S603
+        marked = {**os.environ, MARK: str(folder)}
+        process = subprocess.Popen(words, stdin=before, stdout=output, env=marked)  # noqa: S603
         if before is not None:
             before.close()
         before = process.stdout
@@ -329,6 +334,7 @@ def _call(words: list[str], tree: Path, log: Path) -> None:
         "LC_ALL": "C",
         "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
         "KBUILD_BUILD_USER": "cogtcp",
+        MARK: str(tree.parent),
         "KBUILD_BUILD_HOST": "cogtcp",
     }
     with log.open("ab") as output:
@@ -353,11 +359,30 @@ def _building() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _clear_up() -> None:
-    for folder in kernels.folder().glob(".build-*"):
-        process = folder.name.split("-")[1]
-        if not Path("/proc", process).exists():
-            shutil.rmtree(folder, ignore_errors=True)
+def end_leftovers() -> list[Path]:
+    """Remove what killed builds left, folders and programs that go on there; return the folders."""
+    found = [
+        folder
+        for folder in sorted(kernels.folder().glob(".build-*"))
+        if not Path("/proc", folder.name.split("-")[1]).exists()
+    ]
+    for folder in found:
+        _end_programs(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    return found
+
+
+def _end_programs(folder: Path) -> None:
+    """End the programs of the build in a folder: make starts others until it is ended itself."""
+    is_one, marked = True, f"{MARK}={folder}".encode()
+    while is_one:
+        is_one = False
+        for process in Path("/proc").iterdir():
+            # A process may end meanwhile, and others' are not ours to see.
+            with contextlib.suppress(OSError):
+                if process.name.isdigit() and marked in (process / "environ").read_bytes().split(b"\0"):
+                    os.kill(int(process.name), signal.SIGKILL)
+                    is_one = True
 
 
 def _children_s() -> float:

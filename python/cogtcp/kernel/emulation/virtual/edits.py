@@ -1,6 +1,7 @@
 """The changes that a tree of Linux gets before it is built, each applied only where the tree needs it.
 
-The texts are ours. They find their place by what stands there, so that one script serves several versions.
+The texts are ours. They find their place by identifiers, so that one script serves several versions and has
+no line of Linux.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def _ticks(hz: int) -> Callable[[str], str | None]:
     """TCP's timers count ticks: user-mode Linux has 100 a second, distributions 250 or 1000."""
 
     def change(text: str) -> str | None:
-        new, found = re.subn(r"(\bconfig HZ\n\tint\n\tdefault )\d+\n", rf"\g<1>{hz}\n", text)
+        new, found = re.subn(r"(\bconfig HZ\s+int\s+default\s+)\d+", rf"\g<1>{hz}", text)
         return new if found == 1 else None
 
     return change
@@ -54,7 +55,7 @@ def _ticks(hz: int) -> Callable[[str], str | None]:
 def _random(text: str) -> str | None:
     """Answer for the host's randomness from the run's seed: a run is a function of it."""
     new, found = re.subn(
-        r"(\bos_getrandom\(void \*buf, size_t len, unsigned int flags\)\n\{)\n",
+        r"(\bos_getrandom\([^)]*\)\s*\{)\n",
         lambda match: f"{match[1]}\n{RANDOM.read_text(encoding='utf-8')}",
         text,
     )
@@ -63,13 +64,13 @@ def _random(text: str) -> str | None:
 
 def _command_line(text: str) -> str | None:
     """Keep the kernel's command line, which has paths of the machine, out of its random numbers."""
-    new, found = re.subn(r"\n\t_mix_pool_bytes\(command_line, strlen\(command_line\)\);", "", text)
+    new, found = re.subn(r"\n\s*_mix_pool_bytes\(command_line\b[^;]*;", "", text)
     return new if found == 1 else None
 
 
 def _state_size(text: str) -> str | None:
     """Make room for the floating-point state of any processor, where its size is a constant."""
-    new, found = re.subn(r"(DEFINE_LONGS\(HOST_FP_SIZE, )\d+\)", rf"\g<1>{_STATE})", text)
+    new, found = re.subn(r"(\bHOST_FP_SIZE,\s*)\d+\b", rf"\g<1>{_STATE}", text)
     return new if found == 1 else None
 
 
@@ -78,17 +79,16 @@ def _state_length(text: str) -> str | None:
     if "have_xstate_support" not in text:
         return None
     text, declared = re.subn(
-        r"(\nstatic int have_xstate_support;|\nint have_xstate_support;)",
-        r"\1\nstatic unsigned long cogtcp_state_length;",
+        r"^(?:\w+ )+have_xstate_support;",
+        r"static unsigned long cogtcp_state_length;\n\g<0>",
         text,
+        flags=re.MULTILINE,
     )
     text, given = re.subn(
-        r"(iov\.iov_len = )[^;]+;(\n\t\tif \(ptrace\(PTRACE_SETREGSET)", r"\1cogtcp_state_length;\2", text
+        r"(\biov_len =)[^;]+(;\s*if \(\w+\(PTRACE_SETREGSET\b)", r"\1 cogtcp_state_length\2", text
     )
     text, measured = re.subn(
-        r"== 0\)\n\t\thave_xstate_support = 1;",
-        "== 0) {\n\t\thave_xstate_support = 1;\n\t\tcogtcp_state_length = iov.iov_len;\n\t}",
-        text,
+        r"\bhave_xstate_support = 1;", r"{ cogtcp_state_length = iov.iov_len; \g<0> }", text
     )
     return text if (declared, given, measured) == (1, 1, 1) else None
 
@@ -98,8 +98,8 @@ def _headroom(text: str) -> str | None:
 
     Socket buffers are sized by it: a connection begins with 87,040 bytes to send, with less room 46,080.
     """
-    text, link = re.subn(r"(# define LL_MAX_HEADER )32\n", r"\g<1>128\n", text)
-    text, tunnel = re.subn(r"(#define MAX_HEADER )LL_MAX_HEADER\n", r"\1(LL_MAX_HEADER + 48)\n", text)
+    text, link = re.subn(r"(\bLL_MAX_HEADER\s+)32\b", r"\g<1>128", text)
+    text, tunnel = re.subn(r"(\bMAX_HEADER\s+)(LL_MAX_HEADER)\b", r"\1(48 + \2)", text)
     return text if (link, tunnel) == (1, 1) else None
 
 
@@ -132,27 +132,35 @@ def _clock(text: str) -> str | None:
     It counts 256 ns, each read costs as much, no timer is shorter than 500 ns, and all fire 1 ns late.
     """
     text, read = re.subn(
-        r"(\t\t    !time_travel_ext_waiting)\)"
-        r"(\n\t\t\ttime_travel_update_time(?:_rel\(|\(time_travel_time \+\s*))TIMER_MULTIPLIER\b",
-        r"\1 && cogtcp_spins(256))\g<2>256",
+        r"(\btime_travel_ext_waiting)(\)\s*time_travel_update_time\w*\([^;]*?)\bTIMER_MULTIPLIER\b",
+        r"\1 && cogtcp_spins(256)\g<2>256",
         text,
     )
-    text, place = re.subn(r"(static u64 timer_read\()", lambda match: _FREE + match[1], text)
-    text, fired = re.subn(r"(\t\t\t\t      time_travel_time \+ delta)\);", r"\1 - 1);", text)
+    text, place = re.subn(
+        r"^\w[^\n;]*\btimer_read\(", lambda match: _FREE + match[0], text, flags=re.MULTILINE
+    )
+    text, fired = re.subn(
+        r"(\btime_travel_add_event\(&time_travel_timer_event,[^;]*\+ delta)\)", r"\1 - 1)", text
+    )
     return text if (read, place, fired) == (1, 1, 1) else None
 
 
 def _refusals(text: str) -> str | None:
     """Let a system call that fails cost nothing: it costs 1 us."""
-    text, cost = re.subn(r"\n(\t+)(um_udelay\(1\);)", r"\n\1if (cogtcp_spins(1000))\n\1\t\2", text)
-    text, place = re.subn(r"\n(void handle_syscall\()", r"\nint cogtcp_spins(unsigned int ns);\n\n\1", text)
+    text, cost = re.subn(r"\n(\s+)(\bum_udelay\(\w+\);)", r"\n\1if (cogtcp_spins(1000))\n\1\t\2", text)
+    text, place = re.subn(
+        r"^\w[^\n;]*\bhandle_syscall\(",
+        r"int cogtcp_spins(unsigned int ns);\n\n\g<0>",
+        text,
+        flags=re.MULTILINE,
+    )
     return text if (cost, place) == (1, 1) else None
 
 
 def _clock_unit(text: str) -> str | None:
     """Count single nanoseconds."""
-    text, unit = re.subn(r"(#define TIMER_MULTIPLIER )256\n", r"\g<1>1\n", text)
-    text, least = re.subn(r"(#define TIMER_MIN_DELTA  ?)500\n", r"\g<1>1\n", text)
+    text, unit = re.subn(r"(\bTIMER_MULTIPLIER\s+)256\b", r"\g<1>1", text)
+    text, least = re.subn(r"(\bTIMER_MIN_DELTA\s+)500\b", r"\g<1>1", text)
     return text if (unit, least) == (1, 1) else None
 
 

@@ -27,8 +27,6 @@ else:
 _MS_RDONLY, _MS_NOSUID, _MS_NODEV = 1, 2, 4
 _POWER_OFF = 0x4321FEDC
 _EXCHANGE = "/run/cogtcp"
-#: How often the host hears how far the clock is, s of virtual time.
-_TICK_S = 1.0
 #: An emulation begins at 37.856 s of the guest's clock, when its timer wheel reads 0 (`clock.rs`).
 _BEGIN_S = 37.5
 
@@ -87,7 +85,8 @@ def _run() -> None:
     except OSError:
         pass  # hidden from the guest
     os.umask(0o022)
-    _attend(*_start(told["module"], told["package"], terminal=told["terminal"], is_lean=told["lean"]))
+    started = _start(told["module"], told["package"], terminal=told["terminal"], is_lean=told["lean"])
+    _attend(*started, told["tick"])
 
 
 def _start(module: str, package: str, *, terminal: list[bool], is_lean: bool) -> tuple[int, dict[int, int]]:
@@ -144,35 +143,42 @@ def _find(module: str, package: str, *, is_lean: bool) -> None:
         sys.modules[room.__name__] = room
 
 
-def _attend(process: int, streams: dict[int, int]) -> None:
-    """Pass on what is printed and how far the clock is, until the emulation ends."""
+def _attend(process: int, streams: dict[int, int], tick_s: float) -> None:
+    """Pass on what is printed, how far the clock is and how much of that all waited, until the run ends."""
     clock = os.open(f"{_EXCHANGE}/clock", os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    begun = time.monotonic()
+    idle = os.open("/proc/uptime", os.O_RDONLY | os.O_CLOEXEC)
+    begun, begun_idle = time.monotonic(), _idle_s(idle)
     tick = begun
     poll = select.poll()
     for descriptor in (*streams, woken):
         poll.register(descriptor, select.POLLIN)
     status = None
     while status is None:
-        for descriptor, _ in poll.poll(max(0.0, (tick + _TICK_S - time.monotonic()) * 1e3)):
+        for descriptor, _ in poll.poll(max(0.0, (tick + tick_s - time.monotonic()) * 1e3)):
             if descriptor == woken:
                 os.read(woken, 512)
             elif not _copy(descriptor, streams[descriptor]):
                 poll.unregister(descriptor)
         # What has lost its parent comes here too.
         status = _reap(process)
-        if time.monotonic() >= tick + _TICK_S:
-            tick += _TICK_S
-            os.write(clock, f"{time.monotonic() - begun:.0f}\n".encode())
+        if time.monotonic() >= tick + tick_s:
+            tick += tick_s
+            waited = _idle_s(idle) - begun_idle
+            os.write(clock, f"{time.monotonic() - begun:.3f} {waited:.2f}\n".encode())
             os.fdatasync(clock)
     for descriptor in streams:
         os.set_blocking(descriptor, False)
         while _copy(descriptor, streams[descriptor]):
             pass
     _write("ended", str(status))
+
+
+def _idle_s(uptime: int) -> float:
+    """Return how long all processes have waited, s of virtual time."""
+    return float(os.pread(uptime, 64, 0).split()[1])
 
 
 def _reap(process: int) -> int | None:

@@ -33,8 +33,13 @@ MEMORY_MB = 1024
 STARTS_S = 1_767_225_600
 #: So long a program may run, s of virtual time, where nobody says how long.
 LONGEST_S = 3600.0
-#: So much may be computed while the clock stands, s of CPU.
+#: So much may be computed while the clock stands, or is moved by programs that read it, s of CPU.
 STANDSTILL_S = 120.0
+#: How often the guest says how far the clock is, s of virtual time.
+TICK_S = 0.5
+#: Programs of unlimited duration wait for at least this share of each tick. Computing takes no virtual time,
+#: however heavy it is; reading the clock over and over does.
+_WAITED = 0.5
 #: What the guest has of its own: what of the host lies there is not seen.
 _OWN = tuple(map(Path, ("/tmp", "/run", "/var/run", "/dev", "/proc", "/sys")))  # noqa: S108
 _MARK = "cogtcp-guest-"
@@ -207,6 +212,7 @@ def _write_setup(exchange: Path, task: Task) -> None:
         "written": sorted(map(str, task.written)),
         "directory": "/" if task.is_closed else str(Path.cwd()),
         "environment": _environment(is_program=task.is_program),
+        "tick": TICK_S,
         "terminal": [task.is_program and stream.isatty() for stream in (sys.stdout, sys.stderr)],
     }
     (exchange / "setup").write_bytes(marshal.dumps(setup))
@@ -307,8 +313,8 @@ class _Attendance:
             ((exchange / "err").open("rb"), sys.stderr),
         ]
         self._clock = (exchange / "clock").open("rb")
-        self._at = 0.0
-        self._is_endless = task.is_endless
+        self._at, self._waited = 0.0, 0.0
+        self._is_endless, self._is_spun = task.is_endless, False
         self._moved_at = 0.0
         self._looked = time.monotonic()
         #: The least room that the file system of its memory had, bytes.
@@ -330,8 +336,14 @@ class _Attendance:
                 said = pipe.read()
                 self._pass_on()
                 self.least_free = min(self.least_free, shutil.disk_usage(self._exchange).free)
+                if said == b"":
+                    code = self._process.wait()
+                    how = f"was killed (signal {-code})" if code < 0 else f"ended with exit code {code}"
+                    raise RunError(
+                        f"the guest's guard, process {self._process.pid}, {how}: the run ended too"
+                    )
                 if said is not None:
-                    return int(said or 0)
+                    return int(said)
                 self._look()
                 time.sleep(_POLL_S)
         finally:
@@ -345,9 +357,12 @@ class _Attendance:
                 target.flush()
                 target.buffer.write(data)
                 target.buffer.flush()
-        if lines := self._clock.read().split():
-            self._at = float(lines[-1])
-            self._moved_at = -1.0
+        if lines := self._clock.read().splitlines():
+            at, waited = map(float, lines[-1].split())
+            self._is_spun = self._is_endless and waited - self._waited < _WAITED * (at - self._at)
+            if not self._is_spun:
+                self._moved_at = -1.0
+            self._at, self._waited = at, waited
             if self._told:
                 self._told(self._at)
 
@@ -366,6 +381,11 @@ class _Attendance:
         if self._moved_at < 0:
             self._moved_at = spent
         if spent - self._moved_at > STANDSTILL_S:
+            if self._is_spun:
+                raise RunError(
+                    f"a program reads the clock over and over: {spent - self._moved_at:,.0f} s of CPU moved "
+                    f"it to {self._at:,.1f} s of virtual time; let it sleep, or limit it with --duration"
+                )
             raise RunError(
                 f"the clock of the guest stands at {self._at:,.0f} s for {spent - self._moved_at:,.0f} s of "
                 "CPU: a program that computes without end, or asks the clock over and over? Time passes only "
