@@ -65,6 +65,7 @@ fn every_setting_arrives() {
         receive_buffer = "1 MB"
         window_tuning = true
         window_margin = true
+        compression_slack = "50 us"
         parameters = { decrease = 0.7 }"#,
     );
     let flow = Scenario::parse(&text, "all").unwrap().resolve().unwrap().flows.remove(0);
@@ -128,6 +129,7 @@ fn every_setting_arrives() {
         buffer: 1_000_000,
         window_tuning: true,
         window_margin: true,
+        compression_slack: Duration::from_micros(50),
         manual_read: false,
         stays_open: false,
         challenge_interval: Duration::from_millis(500),

@@ -55,9 +55,26 @@ pub(crate) struct Rack {
     /// The transmissions in the order in which they left; those at the front may be delivered, or
     /// retransmitted since.
     pub(crate) order: VecDeque<Transmission>,
-    /// Linux: transmissions found lost. RACK does not look at them again, though an undo says that nothing was lost
-    /// (`tsorted_sent_queue`).
-    forgotten: Vec<Transmission>,
+}
+
+/// Linux: transmissions that RACK has found lost. It does not look at them again, though an undo says that nothing was
+/// lost (`tsorted_sent_queue`).
+#[derive(Debug, Default)]
+pub(crate) struct FoundLost(Vec<Transmission>);
+
+impl FoundLost {
+    /// A transmission is lost. `una`: the oldest outstanding offset; `listed`: how many transmissions are listed.
+    pub(crate) fn push(&mut self, sent: Transmission, una: u64, listed: usize) {
+        if self.0.len() >= 2 * listed.max(8) {
+            self.0.retain(|sent| sent.start >= una);
+        }
+        self.0.push(sent);
+    }
+
+    /// What was listed is delivered.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 /// What an ACK says of the time at which the segment that caused it was sent (RFC 7323): the echo, and the
@@ -187,30 +204,15 @@ impl Rack {
         self.latest.is_some_and(|latest| (self.stamp(at), end) < latest)
     }
 
-    /// A transmission is lost, as RACK found. `una`: the oldest outstanding offset.
-    pub(crate) fn forget(&mut self, sent: Transmission, una: u64) {
-        if self.last_in_order {
-            if self.forgotten.len() >= 2 * self.order.len().max(8) {
-                self.forgotten.retain(|sent| sent.start >= una);
-            }
-            self.forgotten.push(sent);
-        }
-    }
-
-    /// What was listed is delivered.
-    pub(crate) fn forget_all(&mut self) {
-        self.order.clear();
-        self.forgotten.clear();
-    }
-
-    /// Nothing is lost after all: what is `outstanding` is to be judged again, but for what was forgotten.
-    pub(crate) fn list(&mut self, outstanding: impl Iterator<Item = Transmission>) {
-        self.forgotten.sort_unstable_by_key(|sent| (sent.start, sent.at));
-        let is_forgotten = |sent: &Transmission| {
-            self.forgotten.binary_search_by_key(&(sent.start, sent.at), |of| (of.start, of.at)).is_ok()
+    /// Nothing is lost after all: what is `outstanding` is to be judged again, but in Linux for what it has found lost
+    /// since it left.
+    pub(crate) fn list(&mut self, outstanding: impl Iterator<Item = Transmission>, found: &mut FoundLost) {
+        found.0.sort_unstable_by_key(|sent| (sent.start, sent.at));
+        let is_known = |sent: &Transmission| {
+            found.0.binary_search_by_key(&(sent.start, sent.at), |of| (of.start, of.at)).is_ok()
         };
         self.order.clear();
-        self.order.extend(outstanding.filter(|sent| !is_forgotten(sent)));
+        self.order.extend(outstanding.filter(|sent| !is_known(sent)));
         // The scoreboard has them by offset; a retransmission left later than its offset suggests.
         self.order.make_contiguous().sort_by_key(|sent| (sent.at, sent.start));
     }
@@ -307,15 +309,15 @@ mod tests {
     #[test]
     fn linux_forgets_what_it_found_lost() {
         let sent = |start, millis| Transmission { start, len: 1000, at: at(millis) };
-        let listed = |last_in_order| {
-            let mut rack = Rack::new(last_in_order);
-            rack.forget(sent(0, 50), 0);
-            rack.forget(sent(1000, 50), 0);
-            rack.list([sent(0, 50), sent(1000, 90), sent(2000, 60)].into_iter());
+        let listed = |found: &[Transmission]| {
+            let mut lost = FoundLost::default();
+            found.iter().for_each(|sent| lost.push(*sent, 0, 3));
+            let mut rack = Rack::default();
+            rack.list([sent(0, 50), sent(1000, 90), sent(2000, 60)].into_iter(), &mut lost);
             rack.order.iter().map(|sent| sent.start).collect::<Vec<_>>()
         };
-        assert_eq!(listed(false), [0, 2000, 1000]);
-        assert_eq!(listed(true), [2000, 1000]);
+        assert_eq!(listed(&[]), [0, 2000, 1000]);
+        assert_eq!(listed(&[sent(0, 50), sent(1000, 50)]), [2000, 1000]);
     }
 
     /// A D-SACK widens the window by a quarter of the least round-trip time; in Linux only after reordering.

@@ -115,19 +115,11 @@ pub(crate) struct Scoreboard {
     frontier: usize,
     /// Every segment before this index was retransmitted or needs no retransmitting (RFC 6675's HighRxt).
     cursor: usize,
-    /// Linux: what is found lost with a retransmission on its way, and was not lost before, is not retransmitted again
-    /// until it is found lost again (`tcp_mark_skb_lost`): after an undo, or a tail loss probe.
-    lost_twice: bool,
 }
 
 impl Scoreboard {
     pub(crate) fn new(mss: u64) -> Self {
         Self { mss, ..Self::default() }
-    }
-
-    /// Whether it marks losses by Linux's rule.
-    pub(crate) fn linux(self, is_linux: bool) -> Self {
-        Self { lost_twice: is_linux, ..self }
     }
 
     /// Starts the data at `offset`, with the segment size the handshake settled.
@@ -222,6 +214,16 @@ impl Scoreboard {
         let copy = *sent;
         self.cursor = self.cursor.max(index + 1);
         Some(copy)
+    }
+
+    /// The retransmission of the segment at `index` does not count.
+    pub(crate) fn forget_retransmission(&mut self, index: usize) {
+        if let Some(sent) = self.ring.get_mut(index)
+            && sent.is(RETRANSMITTED)
+        {
+            sent.clear(RETRANSMITTED);
+            self.retransmitted -= u64::from(sent.len());
+        }
     }
 
     /// The oldest segment's first byte goes again as a window probe: its offset and payload.
@@ -451,11 +453,12 @@ impl Scoreboard {
     }
 
     /// Marks the segment at `index` lost, its retransmission too if there was one. Returns the bytes newly
-    /// lost.
-    pub(crate) fn mark_lost(&mut self, index: usize) -> u64 {
+    /// lost. `twice`, Linux's rule: a retransmission of what was not lost before, as after an undo, is on its way until it
+    /// is found lost again (`tcp_mark_skb_lost`).
+    pub(crate) fn mark_lost(&mut self, index: usize, twice: bool) -> u64 {
         let Some(sent) = self.ring.get_mut(index) else { return 0 };
         let len = u64::from(sent.len());
-        if sent.is(LOST) || !self.lost_twice {
+        if sent.is(LOST) || !twice {
             self.retransmitted -= if sent.is(RETRANSMITTED) { len } else { 0 };
             sent.clear(RETRANSMITTED);
         }
@@ -468,13 +471,13 @@ impl Scoreboard {
 
     /// After a timeout under RACK: the oldest segment and those that meet the rule are lost, their
     /// retransmissions too. Returns the bytes newly lost.
-    pub(crate) fn mark_lost_where(&mut self, rule: impl Fn(&Sent) -> bool) -> u64 {
+    pub(crate) fn mark_lost_where(&mut self, twice: bool, rule: impl Fn(&Sent) -> bool) -> u64 {
         let mut newly = 0;
         for index in 0..self.ring.len() {
             let sent = &self.ring[index];
             let in_network = sent.is_in_network();
             if in_network && (index == 0 || rule(sent)) {
-                newly += self.mark_lost(index);
+                newly += self.mark_lost(index, twice);
             }
         }
         self.cursor = 0;

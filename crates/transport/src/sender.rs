@@ -229,7 +229,7 @@ impl Sender {
             last_window: 0,
             wl1: SeqNumber::new(0),
             wl2: 0,
-            board: Scoreboard::new(mss).linux(is_linux),
+            board: Scoreboard::new(mss),
             rtt,
             rate,
             pacer,

@@ -181,17 +181,17 @@ fn counts_hold_under_random_use() {
     }
 }
 
-/// `tcp_mark_skb_lost`: a retransmission of what was not lost, as after an undo or a tail loss probe, still counts as on
-/// its way when the segment is found lost; the second time it is lost, too. RFC 8985 retransmits the first time.
+/// `tcp_mark_skb_lost`: a retransmission of what was not lost, as after an undo, still counts as on its
+/// way when the segment is found lost; the second time it is lost, too. RFC 8985 retransmits the first time.
 #[test]
 fn linux_finds_such_a_retransmission_lost_the_second_time() {
     let due = |is_linux| {
-        let mut b = Scoreboard::new(1000).linux(is_linux);
+        let mut b = Scoreboard::new(1000);
         b.start(0, 1000);
         b.push(Sent::at(Time::ZERO), 1000);
         b.retransmit(0, Time::from_millis(1), false);
         [0; 2].map(|_| {
-            b.mark_lost(0);
+            b.mark_lost(0, is_linux);
             (b.next_lost(), b.in_flight())
         })
     };

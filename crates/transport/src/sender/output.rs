@@ -98,6 +98,10 @@ impl Sender {
                 // them.
                 let cursor = self.board.cursor();
                 let segment = self.send_again(now, index);
+                if self.times_out_as_linux() {
+                    // Not counted as on its way again (`__tcp_retransmit_skb`).
+                    self.board.forget_retransmission(index);
+                }
                 self.board.set_cursor(cursor);
                 self.tail_probe_sent(true);
                 segment

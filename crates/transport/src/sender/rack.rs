@@ -4,7 +4,7 @@
 use super::{Sender, rare::Rare, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::rack::{Echo, ProbeVerdict, Tlp, Transmission, probe_timeout};
-use crate::scoreboard::RETRANSMITTED;
+use crate::scoreboard::{RETRANSMITTED, Scoreboard};
 use crate::{PrrRules, Segment, TimeoutRules};
 use cogtcp_units::{Duration, Time};
 
@@ -105,6 +105,7 @@ impl Sender {
             // DupThresh segments SACKed, counted in bytes as RFC 6675's IsLost() does.
             || self.board.sacked() > u64::from(self.config.recovery.dup_thresh.saturating_sub(1)) * self.tcp.mss;
         let window = rack.window(certain, self.tcp.min_rtt, self.tcp.srtt);
+        let linux = self.config.timers.timeout_rules == TimeoutRules::Linux;
         let rare = self.rare.get_or_insert_default();
         rare.reorder_at = None;
         let mut newly = 0;
@@ -118,11 +119,17 @@ impl Sender {
                     rare.reorder_at = Some(last.map_or(due, |last| due + last.at.saturating_since(sent.at)));
                     break;
                 }
-                // A retransmission that left after the latest response to a loss.
-                rare.retransmission_lost |= sent.at >= rare.reduced_at
-                    && self.board.get(index).is_some_and(|sent| sent.is(RETRANSMITTED));
-                newly += self.board.mark_lost(index);
-                rack.forget(sent, self.board.una());
+                let is_again =
+                    |board: &Scoreboard| board.get(index).is_some_and(|sent| sent.is(RETRANSMITTED));
+                let was_again = is_again(&self.board);
+                newly += self.board.mark_lost(index, linux);
+                // A retransmission that left after the latest response to a loss; in Linux whenever it left
+                // (`FLAG_LOST_RETRANS`).
+                rare.retransmission_lost |=
+                    was_again && !is_again(&self.board) && (linux || sent.at >= rare.reduced_at);
+                if linux {
+                    rare.found_lost.push(sent, self.board.una(), rack.order.len());
+                }
             }
             // Delivered, retransmitted since, or lost now: another transmission speaks for it, if any.
             rack.order.pop_front();
@@ -134,7 +141,8 @@ impl Sender {
                 "what was sent since the last retransmission left in order"
             );
             rack.listed_until = None;
-            rack.forget_all();
+            rack.order.clear();
+            rare.found_lost.clear();
         }
         self.rate.lost += newly;
         newly
@@ -196,14 +204,15 @@ impl Sender {
         if let Some(rare) = &mut self.rare {
             rare.reorder_at = None;
         }
-        self.board.mark_lost_where(|sent| rack.is_overdue(now, sent.sent_at, window))
+        let linux = self.config.timers.timeout_rules == TimeoutRules::Linux;
+        self.board.mark_lost_where(linux, |sent| rack.is_overdue(now, sent.sent_at, window))
     }
 
     /// Nothing is lost after all: what is outstanding is RACK's to judge again; in Linux, what it has not found lost
     /// since it left.
     pub(super) fn restart_rack(&mut self) {
         if let Some(rack) = &mut self.rack {
-            rack.list(self.board.unsacked());
+            rack.list(self.board.unsacked(), &mut self.rare.get_or_insert_default().found_lost);
             rack.listed_until = Some(self.board.nxt());
         }
     }
