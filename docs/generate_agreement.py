@@ -3,9 +3,8 @@
     generate_agreement.py FILE...            add the runs of these agreement.json (of `cogtcp agree`) first
     generate_agreement.py --simulate         make the simulations again, the kernel's runs stay what they were
 
-Kernel runs take real time and no two are equal; simulations are deterministic. What was measured stays:
-a run takes the place of one of the same scenario, transport and seed alone, and one that fell behind its
-clock not of one that did not. After a change of the model the second form tells how far the planes are
+What was measured stays: a run takes the place of one of the same scenario, transport and seed alone, and one
+that fell behind its clock not of one that did not. After a change of the model the second form tells how far the planes are
 apart now; the first makes the simulations again too, so that all are of one model.
 """
 
@@ -18,6 +17,7 @@ from pathlib import Path
 
 from cogtcp import Scenario, run
 from cogtcp.kernel.emulation.agreement import MEASURES, Agreement, Line, Pair
+from cogtcp.kernel.emulation.virtual.kernels import modelled
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE, DATA = ROOT / "docs" / "agreement.md", ROOT / "docs" / "agreement.json"
@@ -42,7 +42,7 @@ def main() -> int:
             return 2
         agreement = joined(agreement, more)
     if files or "--simulate" in arguments:
-        agreement.pairs = [simulated(pair) for pair in agreement.pairs]
+        agreement.pairs = [simulated(pair, agreement.kernel) for pair in agreement.pairs]
     text = PAGE.read_text("utf-8")
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)
@@ -72,10 +72,11 @@ def joined(old: Agreement, new: Agreement) -> Agreement:
     )
 
 
-def simulated(pair: Pair) -> Pair:
-    """Return the pair with its simulation made again."""
+def simulated(pair: Pair, kernel: str) -> Pair:
+    """Return the pair with its simulation made again, beside this release of Linux."""
     file = ROOT / "tests" / "agreement" / f"{pair.scenario.removeprefix('agree-')}.toml"
     scenario = Scenario.from_file(file).with_transport(pair.transport).set("run.duration", DURATION)
+    scenario = modelled(scenario, kernel) if kernel.endswith("virtual time") else scenario
     metrics = run(scenario, pair.seed, "summary").metrics
     return dataclasses.replace(pair, simulated={name: metrics[name] for name in MEASURES})
 
@@ -85,11 +86,11 @@ def tables(agreement: Agreement) -> str:
     left_out = len(agreement.left_out())
     behind = f"{'run' if left_out == 1 else 'runs'} {agreement.why_left_out}"
     counts = [line.difference.n for line in agreement.lines()]
-    seeds = f"{min(counts)} to {max(counts)}"
+    seeds = f"{min(counts)} to {max(counts)}" if min(counts) < max(counts) else str(max(counts))
     lines = agreement.lines()
     head = (
         f"Linux {agreement.kernel}; {len(agreement.pairs)} runs of {DURATION} on each plane (the first 2 s "
-        f"are warm-up), {seeds} seeds of each case; {left_out} {behind}.\n\n"
+        f"are warm-up), {seeds} seeds of each case{f'; {left_out} {behind}' if left_out else ''}.\n\n"
         f"{agreement.answer}\n\n"
     )
     return head + _matrix(lines) + "\n### Every number\n\n" + agreement.to_markdown()

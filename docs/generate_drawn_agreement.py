@@ -1,7 +1,7 @@
 """Write the tables of docs/agreement-drawn.md from docs/agreement-drawn.json, or check them (`--check`).
 
 generate_drawn_agreement.py FILE     take the runs of this agreement.json first; simulate what differs
-                                     with other seeds (needs the kernel that ran: its ticks)
+                                     with other seeds
 generate_drawn_agreement.py --means FILE     take the means over seeds of this agreement.json
 """
 
@@ -17,7 +17,7 @@ from cogtcp import run
 from cogtcp.kernel.emulation.agreement import Agreement
 from cogtcp.kernel.emulation.pairs import MEASURES
 from cogtcp.kernel.emulation.shares import HEADINGS, averaged, exceptions, page, shares
-from cogtcp.kernel.emulation.virtual import find
+from cogtcp.kernel.emulation.virtual.kernels import modelled
 from cogtcp.kernel.validation.families.wide import drawn_wide, kind_of
 
 DOCS = Path(__file__).resolve().parent
@@ -99,14 +99,13 @@ def others(
 
     What is `known` is taken where the simulation had the same values then.
     """
-    kernel = find()
     found = {}
     for pair, _ in exceptions(agreement.pairs):
         if pair.scenario in known and values[pair.scenario] == pair.simulated:
             found[pair.scenario] = known[pair.scenario]
             continue
         number = int(pair.scenario.rpartition("-")[2])
-        scenario = kernel.modelled(drawn_wide(pair.seed, number)[-1])
+        scenario = modelled(drawn_wide(pair.seed, number)[-1], agreement.kernel)
         metrics = [run(scenario, seed).metrics for seed in SEEDS]
         seen = {name: [each[name] for each in metrics] for name in MEASURES}
         found[pair.scenario] = {name: [min(of), max(of)] for name, of in seen.items()}

@@ -84,17 +84,8 @@ class Kernel:
         }
 
     def modelled(self, scenario: Scenario) -> Scenario:
-        """Return the scenario for the simulator: Linux as this kernel is, its ticks and its receive window.
-
-        The presets have the HZ of Debian's kernels, 250, and `window_tuning` the rules of Linux 6.16.
-        """
-        flows = scenario.to_dict().get("flow", [])
-        if not any("linux" in str(flow["transport"]) for flow in flows):
-            return scenario
-        changed = scenario.set("tcp.timer_tick", f"{1000 // self.hz} ms").set("tcp.timer_phase", "0 s")
-        found = re.match(r"(\d+)\.(\d+)", self.release)
-        version = (int(found[1]), int(found[2])) if found else _NEW_WINDOW
-        return changed.set("tcp.window_margin", value=True) if version < _NEW_WINDOW else changed
+        """Return the scenario for the simulator: see `modelled`."""
+        return modelled(scenario, self.release, self.hz)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -103,6 +94,20 @@ class Kernel:
     def write(self) -> None:
         """Write its manifest."""
         (self.folder / _MANIFEST).write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+
+def modelled(scenario: Scenario, release: str, hz: int = 1000) -> Scenario:
+    """Return the scenario for the simulator: Linux as in virtual time, its ticks and its receive window.
+
+    The presets have the HZ of Debian's kernels, 250, and `window_tuning` the rules of Linux 6.16.
+    """
+    flows = scenario.to_dict().get("flow", [])
+    if not any("linux" in str(flow["transport"]) for flow in flows):
+        return scenario
+    changed = scenario.set("tcp.timer_tick", f"{1000 // hz} ms").set("tcp.timer_phase", "0 s")
+    found = re.match(r"(\d+)\.(\d+)", release)
+    version = (int(found[1]), int(found[2])) if found else _NEW_WINDOW
+    return changed.set("tcp.window_margin", value=True) if version < _NEW_WINDOW else changed
 
 
 def folder() -> Path:
