@@ -4,8 +4,8 @@
     generate_agreement.py --simulate         make the simulations again, the kernel's runs stay what they were
 
 What was measured stays: a run takes the place of one of the same scenario, transport and seed alone, and one
-that fell behind its clock not of one that did not. After a change of the model the second form tells how far the planes are
-apart now; the first makes the simulations again too, so that all are of one model.
+that fell behind its clock not of one that did not. After a change of the model the second form tells how far
+the planes are apart now; the first makes the simulations again too, so that all are of one model.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ impl Wheel {
         (now.as_nanos() + self.phase.as_nanos()) / tick + at.saturating_since(now).as_nanos().div_ceil(tick)
     }
 
-    /// Whether a timer that was set at `set_at`, due at `due`, stays where it is when it is set at `now`, due at `at`: it
-    /// runs out at the same tick (`__mod_timer`). It then fires as coarsely as its first span, which may be longer.
+    /// Whether a timer that was set at `set_at`, due at `due`, keeps its bucket when it is set at `now`, due at `at`. It does
+    /// if it runs out at the same tick (`__mod_timer`), and fires as coarsely as its first span asked for.
     #[inline]
     pub(crate) fn stays(self, (set_at, due): (Time, Time), (now, at): (Time, Time)) -> bool {
         // `LVL_START` ticks, and what is more than that by a level.

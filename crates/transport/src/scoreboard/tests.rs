@@ -181,8 +181,8 @@ fn counts_hold_under_random_use() {
     }
 }
 
-/// `tcp_mark_skb_lost`: a retransmission of what was not lost, as after an undo, still counts as on its
-/// way when the segment is found lost; the second time it is lost, too. RFC 8985 retransmits the first time.
+/// `tcp_mark_skb_lost`: after an undo a retransmission still counts as on its way when its segment is found lost. The
+/// second time it is lost, too. RFC 8985 retransmits the first time.
 #[test]
 fn linux_finds_such_a_retransmission_lost_the_second_time() {
     let due = |is_linux| {

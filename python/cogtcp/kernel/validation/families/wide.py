@@ -62,8 +62,8 @@ def _drawn(stream: random.Random, number: int) -> Scenario:
     data: dict[str, Any] = {
         "name": f"drawn-{kind.replace(' ', '_')}-{number}",
         "run": {},
-        # What Linux does where no preset says so, since it is the receiver's. No slack: both hosts share the kernel's
-        # processor, where one's pacing would end the other's compression of ACKs.
+        # What Linux does where no preset says so, since it is the receiver's. No slack: both hosts share the
+        # kernel's processor, where one's pacing would end the other's compression of ACKs.
         "tcp": {"delayed_ack": "linux", "window_tuning": True, "compression_slack": "0 s"},
         "topology": {"single_hop": {"link": link}},
         "flow": [{"from": "sender", "to": "receiver", "transport": control, "start_jitter": "500 ms"}],
