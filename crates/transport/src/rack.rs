@@ -58,7 +58,7 @@ pub(crate) struct Rack {
 }
 
 /// Linux: transmissions that RACK has found lost. It does not look at them again, though an undo says that nothing was
-/// lost (`tsorted_sent_queue`).
+/// lost (`tcp_rack_detect_loss`).
 #[derive(Debug, Default)]
 pub(crate) struct FoundLost(Vec<Transmission>);
 
