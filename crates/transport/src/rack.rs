@@ -204,8 +204,8 @@ impl Rack {
         self.latest.is_some_and(|latest| (self.stamp(at), end) < latest)
     }
 
-    /// Nothing is lost after all: what is `outstanding` is to be judged again, but in Linux for what it has found lost
-    /// since it left.
+    /// An undo: nothing is lost. RACK judges again all that is `outstanding`, in Linux without the transmissions that it
+    /// has `found` lost.
     pub(crate) fn list(&mut self, outstanding: impl Iterator<Item = Transmission>, found: &mut FoundLost) {
         found.0.sort_unstable_by_key(|sent| (sent.start, sent.at));
         let is_known = |sent: &Transmission| {

@@ -365,16 +365,13 @@ impl Sender {
         self.board.prefetch();
     }
 
-    /// The radio below reports.
+    /// The radio below reports. Returns whether the control hears such reports: no other sends because of one.
     pub fn handle_link_event(&mut self, now: Time, event: LinkEvent) -> bool {
         self.sync();
-        let extension = self.control.extension();
-        let is_heard = extension.is_some();
-        if let Some(extension) = extension {
-            extension.on_link_event(now, &mut self.tcp, event);
-        }
+        let heard =
+            self.control.extension().map(|extension| extension.on_link_event(now, &mut self.tcp, event));
         self.clamp();
-        is_heard
+        heard.is_some()
     }
 
     /// ICMP destination unreachable arrived, which quotes the segment that begins with `seq`. It counts only
@@ -513,11 +510,16 @@ impl Sender {
 
     fn set_ca_state(&mut self, now: Time, state: CaState) {
         if self.tcp.ca_state != state {
-            self.sync();
-            self.control.set_state(now, &mut self.tcp, state);
-            self.clamp();
-            self.tcp.ca_state = state;
+            self.enter_ca_state(now, state);
         }
+    }
+
+    /// The control is told, though the state may be the same.
+    fn enter_ca_state(&mut self, now: Time, state: CaState) {
+        self.sync();
+        self.control.set_state(now, &mut self.tcp, state);
+        self.clamp();
+        self.tcp.ca_state = state;
     }
 
     /// Ticks of the timestamp clock (RFC 7323 section 5.4).

@@ -93,8 +93,9 @@ mod tests {
         let ahead = Wheel { phase: Duration::from_millis(6), ..wheel };
         assert_eq!((ahead.fires(ms(10), ms(310)), ahead.fires(ms(10), ms(318))), (ms(314), ms(346)));
     }
-    /// `__mod_timer`: a timer that is set to the tick at which it runs out already keeps its bucket. 260 ms were 65 ticks,
-    /// in buckets of 8; the 210 ms that are left are 53. Set anew it would fire at the next tick.
+
+    /// `__mod_timer`: a timer keeps its bucket if it is set to the tick at which it runs out already. At first 260 ms, 65
+    /// ticks, have a bucket of 8 ticks. After 50 ms 53 ticks are left; a new timer would have a bucket of one tick.
     #[test]
     fn a_timer_set_to_the_same_tick_stays() {
         let ms = Time::from_millis;

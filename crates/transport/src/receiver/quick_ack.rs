@@ -153,6 +153,7 @@ mod tests {
         quick.enter(false);
         assert_eq!(run(&mut quick, 900), 16);
     }
+
     /// `tcp_enter_quickack_mode` and `tcp_dec_quickack_mode` bring the delay down to the least; the answer to a segment far
     /// outside the window is not one of the sixteen.
     #[test]

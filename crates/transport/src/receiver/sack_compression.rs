@@ -7,9 +7,9 @@
 //! ```
 //!
 //! `tcp_comp_sack_slack_ns` lets the kernel's timer fire up to 100 us late. Captures of the kernel plane show
-//! this delay on an idle host; here it always applies (`compression_slack`). A sender sees SACKs a millisecond late, behind ACKs
-//! that are on time. A delivery rate measured from a late SACK to an ACK is 2 % too high at a round trip of
-//! 50 ms.
+//! this delay on an idle host; here it always applies (`compression_slack`). A sender sees SACKs a millisecond late,
+//! behind ACKs that are on time. A delivery rate measured from a late SACK to an ACK is 2 % too high at a round
+//! trip of 50 ms.
 //!
 //! What was put off leaves before a third SACK block begins or grows (`TCP_SACK_BLOCKS_EXPECTED`): an ACK has room for
 //! few.

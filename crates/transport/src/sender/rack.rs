@@ -4,7 +4,6 @@
 use super::{Sender, rare::Rare, timers::Timer};
 use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::rack::{Echo, ProbeVerdict, Tlp, Transmission, probe_timeout};
-use crate::scoreboard::{RETRANSMITTED, Scoreboard};
 use crate::{PrrRules, Segment, TimeoutRules};
 use cogtcp_units::{Duration, Time};
 
@@ -100,12 +99,12 @@ impl Sender {
 
     pub(super) fn find_losses(&mut self, now: Time) -> u64 {
         self.list_transmissions();
+        let linux = self.times_out_as_linux();
         let Some(rack) = &mut self.rack else { return 0 };
         let certain = matches!(self.tcp.ca_state, CaState::Recovery | CaState::Loss)
             // DupThresh segments SACKed, counted in bytes as RFC 6675's IsLost() does.
             || self.board.sacked() > u64::from(self.config.recovery.dup_thresh.saturating_sub(1)) * self.tcp.mss;
         let window = rack.window(certain, self.tcp.min_rtt, self.tcp.srtt);
-        let linux = self.config.timers.timeout_rules == TimeoutRules::Linux;
         let rare = self.rare.get_or_insert_default();
         rare.reorder_at = None;
         let mut newly = 0;
@@ -119,14 +118,12 @@ impl Sender {
                     rare.reorder_at = Some(last.map_or(due, |last| due + last.at.saturating_since(sent.at)));
                     break;
                 }
-                let is_again =
-                    |board: &Scoreboard| board.get(index).is_some_and(|sent| sent.is(RETRANSMITTED));
-                let was_again = is_again(&self.board);
+                let retransmitted = self.board.retransmitted();
                 newly += self.board.mark_lost(index, linux);
                 // A retransmission that left after the latest response to a loss; in Linux whenever it left
                 // (`FLAG_LOST_RETRANS`).
                 rare.retransmission_lost |=
-                    was_again && !is_again(&self.board) && (linux || sent.at >= rare.reduced_at);
+                    self.board.retransmitted() < retransmitted && (linux || sent.at >= rare.reduced_at);
                 if linux {
                     rare.found_lost.push(sent, self.board.una(), rack.order.len());
                 }
@@ -192,6 +189,7 @@ impl Sender {
     /// Section 6.3, at a timeout: the oldest segment is lost, and what is overdue. Returns the bytes newly
     /// lost.
     pub(super) fn mark_overdue_lost(&mut self, now: Time) -> u64 {
+        let linux = self.times_out_as_linux();
         let most = self.dup_thresh_bytes();
         if let Some(rack) = &mut self.rack
             && matches!(self.tcp.ca_state, CaState::Open | CaState::Disorder)
@@ -204,12 +202,10 @@ impl Sender {
         if let Some(rare) = &mut self.rare {
             rare.reorder_at = None;
         }
-        let linux = self.config.timers.timeout_rules == TimeoutRules::Linux;
         self.board.mark_lost_where(linux, |sent| rack.is_overdue(now, sent.sent_at, window))
     }
 
-    /// Nothing is lost after all: what is outstanding is RACK's to judge again; in Linux, what it has not found lost
-    /// since it left.
+    /// An undo: nothing is lost, and RACK judges again ([`Rack::list`](crate::rack::Rack::list)).
     pub(super) fn restart_rack(&mut self) {
         if let Some(rack) = &mut self.rack {
             rack.list(self.board.unsacked(), &mut self.rare.get_or_insert_default().found_lost);

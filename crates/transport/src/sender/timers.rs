@@ -123,7 +123,7 @@ impl Sender {
         self.sync();
         self.tcp.flight_size = flight;
         self.control.cwnd_event(now, &mut self.tcp, CaEvent::Loss);
-        // Before the window is remembered: what counts for an undo is still on its way afterwards (`tcp_init_undo`).
+        // First: an undo counts the retransmissions that are on their way after this (`tcp_init_undo`).
         let newly_lost =
             if self.rack_in_use() { self.mark_overdue_lost(now) } else { self.board.mark_all_lost() };
         self.rate.lost += newly_lost;
@@ -154,11 +154,8 @@ impl Sender {
         }
         self.leave_fast_recovery();
         self.queue_cwr();
-        // A timeout after a timeout, too (`tcp_enter_loss`).
-        self.sync();
-        self.control.set_state(now, &mut self.tcp, CaState::Loss);
-        self.clamp();
-        self.tcp.ca_state = CaState::Loss;
+        // The control hears of each timeout, also of one in `Loss` (`tcp_enter_loss`).
+        self.enter_ca_state(now, CaState::Loss);
         self.after_rto = true;
         // RFC 6582 section 3.2 step 4; RFC 6675 section 5.1.
         self.recovery_point = self.board.nxt();

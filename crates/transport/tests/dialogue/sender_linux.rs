@@ -451,9 +451,12 @@ fn what_a_timeout_finds_lost_does_not_count_for_its_undo() {
     assert_eq!((d.end.stats().undone_timeouts, d.end.state().ca_state), (1, CaState::Open));
 }
 
-/// A control that has cwnd of its own: five segments after each ACK, one after a timeout.
+/// A control that has cwnd of its own: five segments after each ACK, one after a timeout. Whether it asks for reports of
+/// the radio.
 #[derive(Debug)]
-struct Own;
+struct Own {
+    hears: bool,
+}
 
 impl CongestionControl for Own {
     fn name(&self) -> &str {
@@ -475,12 +478,17 @@ impl CongestionControl for Own {
             tcp.cwnd = tcp.mss;
         }
     }
+    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
+        if self.hears { Some(self) } else { None }
+    }
 }
+
+impl ControlExtension for Own {}
 
 /// `tcp_enter_loss` tells the control of each timeout, of one in the recovery of another, too.
 #[test]
 fn each_timeout_is_told_to_the_control() {
-    let mut d = SenderDialogue::with_control(linux(), Box::new(Own));
+    let mut d = SenderDialogue::with_control(linux(), Box::new(Own { hears: false }));
     d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
     d.end.set_saturated(true);
     d.expect("#1-10");
@@ -494,34 +502,13 @@ fn each_timeout_is_told_to_the_control() {
     assert_eq!((d.cwnd(), d.end.state().ca_state), (1, CaState::Loss));
 }
 
-/// A control that asks for reports of the radio.
-#[derive(Debug)]
-struct Hearing;
-
-impl CongestionControl for Hearing {
-    fn name(&self) -> &str {
-        "hearing"
-    }
-    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
-        tcp.ssthresh
-    }
-    fn cong_avoid(&mut self, _now: Time, _tcp: &mut TcpState, _ack: &AckSample) {}
-    fn extension(&mut self) -> Option<&mut dyn ControlExtension> {
-        Some(self)
-    }
-}
-
-impl ControlExtension for Hearing {}
-
 /// A report of the radio below is heard by a control that asks for it, and by no other.
 #[test]
 fn a_control_that_asks_for_reports_hears_them() {
-    let hears = |control: Box<dyn CongestionControl>| {
-        let mut d = SenderDialogue::with_control(linux(), control);
-        d.end.handle_link_event(at(10), LinkEvent::LinkDown)
-    };
-    assert!(!hears(Box::new(Own)));
-    assert!(hears(Box::new(Hearing)));
+    for hears in [false, true] {
+        let mut d = SenderDialogue::with_control(linux(), Box::new(Own { hears }));
+        assert_eq!(d.end.handle_link_event(at(10), LinkEvent::LinkDown), hears);
+    }
 }
 
 /// `tcp_xmit_recovery`, `tcp_tsq_write`: F-RTO's new data goes as far as the pacer lets it; when the pacer lets go again,
@@ -572,11 +559,9 @@ impl CongestionControl for Paced {
 #[test]
 fn a_probe_of_several_segments_is_one_probe() {
     let config = with!(
-        sender_config(Recovery::Sack, 1000),
-        recovery.rack = true,
+        linux(),
+        initial_window = InitialWindow::Segments(1000),
         recovery.tlp = true,
-        timers.min_rto = ms(200),
-        timers.timeout_rules = TimeoutRules::Linux,
         segmentation_offload = true
     );
     let mut d = SenderDialogue::closed(config);

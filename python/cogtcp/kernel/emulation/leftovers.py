@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from cogtcp import _replace
 from cogtcp.kernel.emulation.launch import MARK, process_namespace
+from cogtcp.kernel.emulation.marked import marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,19 +51,15 @@ def find(proc: Path = Path("/proc")) -> list[Leftover]:
     Leftovers of a command in another process namespace stay: its end cannot be seen here.
     """
     found = []
-    marked = re.compile(rf"{MARK}=(\d+)@{process_namespace()}".encode())
-    for folder in proc.iterdir():
-        if not folder.name.isdigit() or int(folder.name) == os.getpid():
+    for folder, begun_by in marked(re.compile(rf"{MARK}=(\d+)@{process_namespace()}".encode()), proc):
+        if int(folder.name) == os.getpid() or _is_alive(proc, int(begun_by[1])):
             continue
-        # A process may end while we look, and others' are not ours to see.
+        # It may end while we look.
         with contextlib.suppress(OSError):
-            variables = (folder / "environ").read_bytes().split(b"\0")
-            marks = [match for value in variables if (match := marked.fullmatch(value))]
-            if marks and not _is_alive(proc, int(marks[0][1])):
-                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-                # Its number in its own namespace is 1.
-                is_first = re.search(r"^NSpid:.*\t1$", (folder / "status").read_text(), re.MULTILINE)
-                found.append(Leftover(int(folder.name), line.strip(), bool(is_first)))
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            # Its number in its own namespace is 1.
+            is_first = re.search(r"^NSpid:.*\t1$", (folder / "status").read_text(), re.MULTILINE)
+            found.append(Leftover(int(folder.name), line.strip(), bool(is_first)))
     return sorted(found, key=lambda leftover: leftover.process)
 
 

@@ -287,7 +287,7 @@ impl CongestionControl for LinuxCubic {
         if event == CaEvent::TxStart
             && let Some(epoch) = &mut self.epoch
         {
-            // t stands still while nothing is in flight, from the last transmission on.
+            // Idle time does not count: the epoch begins later by the time since the last transmission.
             let clock = Jiffies::of_host(tcp);
             let (now, last) = (clock.at(now), clock.at(self.last_sent));
             epoch.start = (epoch.start + now.saturating_sub(last)).min(now);

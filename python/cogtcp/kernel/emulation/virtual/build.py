@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import RunError, UsageError
+from cogtcp.kernel.emulation.marked import marked
 from cogtcp.kernel.emulation.virtual import edits, kernels
 from cogtcp.kernel.emulation.virtual.kernels import NAME, Kernel
 
@@ -334,8 +335,8 @@ def _call(words: list[str], tree: Path, log: Path) -> None:
         "LC_ALL": "C",
         "KBUILD_BUILD_TIMESTAMP": "2026-01-01",
         "KBUILD_BUILD_USER": "cogtcp",
-        MARK: str(tree.parent),
         "KBUILD_BUILD_HOST": "cogtcp",
+        MARK: str(tree.parent),
     }
     with log.open("ab") as output:
         done = subprocess.run(words, cwd=tree, stdout=output, stderr=output, env=environment, check=False)  # noqa: S603
@@ -374,15 +375,14 @@ def end_leftovers() -> list[Path]:
 
 def _end_programs(folder: Path) -> None:
     """End the programs of the build in a folder: make starts others until it is ended itself."""
-    is_one, marked = True, f"{MARK}={folder}".encode()
+    is_one, mark = True, re.compile(re.escape(f"{MARK}={folder}".encode()))
     while is_one:
         is_one = False
-        for process in Path("/proc").iterdir():
-            # A process may end meanwhile, and others' are not ours to see.
+        for process, _ in marked(mark):
+            # It may end meanwhile.
             with contextlib.suppress(OSError):
-                if process.name.isdigit() and marked in (process / "environ").read_bytes().split(b"\0"):
-                    os.kill(int(process.name), signal.SIGKILL)
-                    is_one = True
+                os.kill(int(process.name), signal.SIGKILL)
+                is_one = True
 
 
 def _children_s() -> float:
