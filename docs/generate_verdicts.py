@@ -22,6 +22,7 @@ from cogtcp import studies
 from cogtcp.running.runner import Runner
 from cogtcp.showing.report.alone import alone
 from cogtcp.studies import answers, joint, kept, printed, search
+from cogtcp.studies.halves import halves
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_apart
@@ -125,7 +126,7 @@ def draw(found: Found) -> Drawing:
     """Return the picture of all claims of the papers."""
     return picture(
         [
-            Dot(item.row.id, study.name, item.answer, share_of(item.place))
+            Dot(item.row.id, study.name, item.answer, share_of(item.place), item.row.figure)
             for study, known in found
             for item in known.values()
             if not item.row.ours
@@ -145,13 +146,18 @@ def page(found: Found) -> str:
         for item in known.values():
             ours = " (ours)" if item.row.ours else ""
             rows.append(
-                f"| {item.row.figure} | {item.row.id}{ours} | {item.row.claim} | {item.answer.text} "
+                f"| {item.row.figure} | {item.row.id}{ours} | {item.row.claim} | {verdict(item)} "
                 f"| {turn(study, item)} |"
             )
         parts.append("\n".join(rows) + "\n")
         parts += joint_values(study)
         parts += [details(study, item) for item in known.values() if item.place or item.reading]
     return "\n".join(parts)
+
+
+def verdict(item: kept.Known) -> str:
+    """Return the verdict in two plain sentences."""
+    return " ".join(half for half in halves(item.answer, item.place) if half) or item.answer.text
 
 
 def details(study: studies.Study, item: kept.Known) -> str:

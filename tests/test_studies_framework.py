@@ -143,7 +143,7 @@ def test_result_has_exactly_the_documented_form(folder: Path, simulated: list[in
     first, second = document["claims"]
     # Nothing was searched. All holds at the base, which is a reading; of the space nothing is known.
     assert (first["id"], first["base"]) == ("t-f1", "holds")
-    assert first["verdict"] == "reproduced, robustness not searched"
+    assert first["verdict"] == "reproduced, random settings not tried"
     # Values 10.01, 10.02, 10.03: mean ratio 1.002.
     (statement,) = first["statements"]
     low, high = statement["base"]["ci"]

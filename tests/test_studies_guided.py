@@ -541,7 +541,7 @@ def test_a_statement_that_fails_is_told_with_its_margin_and_why(
     studies.search_space("t", only="t-f1", settings=0, trials=4)
     (claim,) = studies.reproduce("t", only="t-f1").claims
     count = studies.readings.read(folder.find("t")[0])["t-f1"].evaluated
-    assert claim.verdict == f"not reproduced at the best of {count} settings; robustness not searched"
+    assert claim.verdict == f"not reproduced at the best of {count} settings; random settings not tried"
     best = claim.to_dict()["best"]
     assert [(item["says"], item["verdict"]) for item in best["mechanisms"]] == [
         ("the second number is not above 2.5", "holds"),

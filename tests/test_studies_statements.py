@@ -385,7 +385,7 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
     assert "has not been searched yet" in unsearched.report()
     before = unsearched.claims[0].to_dict()
     # All statements hold at the base, so there is a reading; of the space nothing is known.
-    assert before["verdict"] == "reproduced, robustness not searched"
+    assert before["verdict"] == "reproduced, random settings not tried"
     assert before["answer"]["robust"] == ["not searched"]
     design, found = studies.search_space("t", trials=6)
     assert (design, found) == (study / "search.json", study / "readings.json")
@@ -422,7 +422,7 @@ def test_a_study_of_ones_own_is_answered(study: Path, capsys: pytest.CaptureFixt
     assert page.index("Each claim: statements that hold") < verdict < page.index("<details>")
     assert page.index("<details>") < page.index("Statement by statement")
     after = result.claims[0].to_dict()
-    assert after["verdict"] == "reproduced, depends on silence = open (holds at 40 of 80 settings)"
+    assert after["verdict"] == "reproduced, holds at 40 of 80 settings, 100 % of those with silence = open"
     assert after["share"]["holds"] == 40
     (cause,) = after["answer"]["depends_on"]
     assert (cause["parameter"], cause["share_there"], cause["share_elsewhere"]) == ("silence", 1.0, 0.0)
@@ -501,7 +501,7 @@ def test_a_claim_with_other_statements_is_not_searched(study: Path) -> None:
     (claim,) = studies.reproduce("t").claims
     assert claim.outcome is not None
     assert (claim.outcome.reading, claim.outcome.place) == (None, None)
-    assert claim.verdict == "reproduced, robustness not searched"
+    assert claim.verdict == "reproduced, random settings not tried"
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ Robust = Literal["robust", "depends", "fragile", "inconclusive", "not searched"]
 ROBUST, FRAGILE = 0.95, 0.05
 """Bounds of the share of the settings at which a claim holds."""
 
+_SHARES: dict[str, str] = {"robust": "95 % or more", "depends": "5 to 95 %", "fragile": "under 5 %"}
+
 WORDS = {
     "setting": "values for the parameters that the paper does not give, compatible with the paper",
     "reproduced": "a guided search found a setting at which every statement of the claim holds, confirmed on "
@@ -29,9 +31,7 @@ WORDS = {
     "not reproduced": "at the best setting found no statement holds",
     "holds at N of M settings": "all statements of the claim hold at N of those M settings of the random "
     "design that gave a clear result",
-    "robust": "the claim holds at 95 % or more of these settings",
-    "depends on X": "it holds at 5 to 95 % of these settings, and X decides at which",
-    "fragile": "it holds at fewer than 5 % of them",
+    "common, rare": "the claim holds at 95 % or more of these settings, or at fewer than 5 %",
     "holds, fails, inconclusive": "a statement, at one setting: shown to be so, shown not to be so, or "
     "neither with these seeds",
     "about N more seeds": "enough to decide an inconclusive statement if effect and spread stay the same "
@@ -153,18 +153,22 @@ class Answer:
     def robust_text(self) -> str:
         """The second half: at how many settings all statements hold, and what decides."""
         word = self.robust[0]
-        if word in ("not searched", "inconclusive"):
-            return f"robustness {word}"
+        if word == "not searched":
+            return "random settings not tried"
+        if word == "inconclusive":
+            return "no clear result at random settings"
         settings = f"{self.decided} settings"
         together = "all together at" if self.reproduced == "in part" else "holds at"
-        count = f"{together} {self.holds or 'none'} of {settings}" if self.decided else word
-        if word == "robust":
-            return f"robust: {count}" if self.decided else word
-        return f"depends on {self.conditions} ({count})" if word == "depends" and self.causes else count
+        some = f"{self.holds or 'none'} of {settings}" if self.decided else f"{_SHARES[word]} of the settings"
+        count = f"{together} {some}"
+        if word == "depends" and self.causes:
+            inside = self.causes[-1].inside
+            return f"{count}, {100 * inside:.0f} % of those with {self.conditions}"
+        return count
 
     @property
     def text(self) -> str:
-        """The verdict, as in "reproduced, depends on silence = drop (holds at 20 of 66 settings)"."""
+        """The verdict, as in "reproduced, holds at 20 of 66 settings, 80 % of those with silence = drop"."""
         if self._nothing_known:
             return "not searched"
         if self.reproduced == "ours":
@@ -230,14 +234,9 @@ def counted(answers: Sequence[Answer]) -> str:
     if missing:
         text += f", {missing} not searched"
     firsts = [answer.robust[0] for answer in answers]
-    shares: dict[Robust, str] = {
-        "robust": "at 95 % or more",
-        "depends": "at 5 to 95 %",
-        "fragile": "at under 5 %",
-    }
     told = [
-        f"{count} hold{'s' if count == 1 else ''} {where}"
-        for word, where in shares.items()
+        f"{count} hold{'s' if count == 1 else ''} at {where}"
+        for word, where in _SHARES.items()
         if (count := firsts.count(word))
     ]
     return f"{text}; {', '.join(told)}" if told else text

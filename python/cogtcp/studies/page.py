@@ -142,7 +142,13 @@ def _joint_table(result: StudyResult) -> Table | None:
 def _overview(result: StudyResult) -> Drawing | None:
     """Return the picture of all claims; None where nothing was searched."""
     dots = [
-        Dot(claim.row.id, "ours" if claim.row.ours else "the paper", outcome.answer, share_of(outcome.place))
+        Dot(
+            claim.row.id,
+            "ours" if claim.row.ours else "the paper",
+            outcome.answer,
+            share_of(outcome.place),
+            claim.row.figure,
+        )
         for claim in result.claims
         if (outcome := claim.outcome) is not None
     ]

@@ -38,12 +38,19 @@ class Dot:
         group: What gives it colour and mark: its study.
         answer: What it came to.
         share: In how much of the space it holds; None where the random design has not judged it.
+        figure: Where the paper has it, as "Fig. 3"; empty: its id alone names it.
     """
 
     claim: str
     group: str
     answer: Answer
     share: Interval | None
+    figure: str = ""
+
+    @property
+    def name(self) -> str:
+        """What it is called in the picture, as "Fig. 3 (c2-f3)"."""
+        return f"{self.figure} ({self.claim})" if self.figure else self.claim
 
     @property
     def at(self) -> float:
@@ -84,12 +91,12 @@ def picture(dots: Sequence[Dot], *, named: bool = False) -> Drawing:
             if named and dot.share is not None:
                 panel.add(Whiskers(y, low, high, color, lying=True))
             panel.add(
-                Dots([dot.at], [y], color, mark, hollow=True, titles=[f"{dot.claim}: {dot.answer.text}"])
+                Dots([dot.at], [y], color, mark, hollow=True, titles=[f"{dot.name}: {dot.answer.text}"])
             )
             if named:
                 # Towards the side that has room for the name.
                 at, dx, anchor = (high, 8, "start") if dot.at < 0.6 else (low, -8, "end")
-                panel.add(Text(at, y, dot.claim, dx, size=11.5, anchor=anchor, middle=True))
+                panel.add(Text(at, y, dot.name, dx, size=11.5, anchor=anchor, middle=True))
         panels.append(panel)
     panels[0].title = "Statements that hold at the best values"
     panels[-1].x.label, panels[-1].x.bare = "Share of the settings at which the claim holds", False
