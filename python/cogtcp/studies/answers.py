@@ -21,7 +21,7 @@ Robust = Literal["robust", "depends", "fragile", "inconclusive", "not searched"]
 ROBUST, FRAGILE = 0.95, 0.05
 """Bounds of the share of the settings at which a claim holds."""
 
-_SHARES: dict[str, str] = {"robust": "95 % or more", "depends": "5 to 95 %", "fragile": "under 5 %"}
+_SHARES: dict[Robust, str] = {"robust": "95 % or more", "depends": "5 to 95 %", "fragile": "under 5 %"}
 
 WORDS = {
     "setting": "values for the parameters that the paper does not give, compatible with the paper",
