@@ -209,7 +209,26 @@ def joint_values(study: studies.Study) -> list[str]:
     if found is None:
         return []
     summary = "<summary>the setting where most claims hold together</summary>\n"
-    return [f'<details markdown="1">\n{summary}\n{values(study, found.setting)}</details>\n']
+    changes = "".join(f"{line}\n" for line in changed(study, found))
+    changes += "\n" if changes else ""
+    return [f'<details markdown="1">\n{summary}\n{changes}{values(study, found.setting)}</details>\n']
+
+
+def changed(study: studies.Study, found: joint.Joint) -> list[str]:
+    """Return a line for each claim that fails at the joint setting: what must change for it."""
+    told = []
+    for row in study.claims:
+        there = found.claims.get(row.id)
+        if there is None or there.verdict == "holds":
+            continue
+        held = (
+            f"{there.held or 'none'} of its {len(there.parts)} statements hold{'s' * (there.held < 2)} there"
+        )
+        held = held if len(there.parts) > 1 else "does not hold there"
+        to = there.change and study.space.differences(study.space.base.but(**there.change.values))
+        then = f"It holds with {to}." if to else "No change found."
+        told.append(f"- {row.figure} ({row.id}): {held}. {then}")
+    return told
 
 
 def narrower(study: studies.Study) -> str:
