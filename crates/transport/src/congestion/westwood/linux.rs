@@ -9,7 +9,7 @@
 //! ```
 //!
 //! An ACK that the kernel predicts (no SACK, the window as before) counts what it acknowledges. Of another one, what
-//! duplicates have counted is taken off (`westwood_acked_count`). Departure: ACKs in Open are taken for ACKs without
+//! duplicates have counted is taken off, as in [`AckedCount`]. Departure: ACKs in Open are taken for ACKs without
 //! SACK. Checked against the kernel packet by packet: `cogtcp agree`.
 
 use super::super::bandwidth::AckedCount;
