@@ -24,7 +24,7 @@ use std::net::{IpAddr, Ipv4Addr};
 /// What it emulates, for messages.
 const KNOWN: &str = "links between nodes, with radios of every kind, and ad hoc networks";
 /// Which transports the kernel has.
-pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, others with those controls, and the controls of this \
+pub(crate) const CONTROLS: &str = "the transports of the kernel: linux-reno, linux-cubic, linux-bbr, linux-vegas, linux-westwood, others with those controls, and the controls of this \
      project that are loaded into the kernel";
 /// Presets that our program in the kernel has under a name of their own, that name, and what to do where it
 /// is not loaded.

@@ -249,7 +249,7 @@ fn scenarios_that_cannot_be_emulated_are_refused() {
     let mut one = experiment("rate = \"8 Mbit/s\", delay = \"1 ms\"", "");
     assert!(Plan::new(one.clone(), false, Family::V4).is_ok());
     let Protocol::Tcp(tcp) = &mut one.flows[0].protocol else { panic!("no TCP") };
-    tcp.control.name = "vegas".to_owned();
+    tcp.control.name = "copa".to_owned();
     let error = Plan::new(one.clone(), false, Family::V4).unwrap_err().to_string();
     assert!(error.contains("the kernel has no transport"), "{error}");
     // A program takes the place of the flows.

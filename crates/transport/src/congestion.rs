@@ -13,6 +13,7 @@ pub mod dctcp;
 mod extension;
 mod growth;
 mod hystart;
+mod jiffies;
 pub mod ledbat;
 mod parameters;
 pub mod prague;
@@ -285,6 +286,12 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// True if the sender leaves cwnd alone at a loss event (asked after `ssthresh`). For a control whose
     /// `cong_control` returns true, and for a control that keeps its window through a loss.
     fn owns_cwnd(&self) -> bool {
+        false
+    }
+
+    /// Whether `cong_avoid` is called, too, where cwnd does not limit the flow (RFC 7661): the control looks at
+    /// [`TcpState::cwnd_limited`] itself.
+    fn looks_at_the_limit(&self) -> bool {
         false
     }
 

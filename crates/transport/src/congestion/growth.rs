@@ -77,6 +77,37 @@ impl Additive {
     }
 }
 
+/// Reno as Linux's controls share it (`tcp_reno_ssthresh`, `tcp_reno_cong_avoid`): half of cwnd in whole segments, and
+/// slow start that ends at ssthresh.
+#[derive(Clone, Debug)]
+pub(super) struct LinuxReno {
+    increase: Additive,
+}
+
+impl LinuxReno {
+    pub(super) fn new() -> Self {
+        Self { increase: Additive::reno() }
+    }
+
+    /// ssthresh after a loss event.
+    pub(super) fn ssthresh(&mut self, tcp: &TcpState) -> u64 {
+        self.increase.reset();
+        (tcp.cwnd / tcp.mss / 2).max(2) * tcp.mss
+    }
+
+    pub(super) fn grow(&mut self, tcp: &mut TcpState, acked: u64) {
+        let mut left = acked;
+        if tcp.in_slow_start() {
+            let step = acked.min(segments_to_ssthresh(tcp).saturating_mul(tcp.mss));
+            tcp.cwnd += step;
+            left -= step;
+        }
+        if left > 0 {
+            self.increase.grow(tcp, left);
+        }
+    }
+}
+
 /// Counts round trips as Vegas does: one is over when the first segment sent after its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {

@@ -49,6 +49,8 @@ pub fn linux_control(control: &str) -> Option<LinuxControl> {
         "aimd" => Some(own("reno")),
         "cubic" => Some(own("cubic")),
         "bbr1" => Some(own("bbr")),
+        "vegas" => Some(own("vegas")),
+        "westwood" => Some(own("westwood")),
         // The program of `bpf/`.
         "c2" => Some(LinuxControl {
             name: "c2",

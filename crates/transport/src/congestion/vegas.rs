@@ -1,5 +1,6 @@
 //! TCP Vegas: a window that keeps between alpha and beta segments in the bottleneck's queue, by the rules of
-//! Linux and ns-3. The parameter `rules` selects ns-2's rules (module `ns2`).
+//! Linux and ns-3. The parameter `rules` selects Linux's whole segments (module `linux`) or ns-2's rules (module
+//! `ns2`).
 //!
 //! Once per round trip, with `base` the least RTT of the connection and `rtt` the least of the round:
 //!
@@ -15,13 +16,14 @@
 //! ssthresh, ssthresh is one segment below cwnd as in ns-3 (Linux today: cwnd itself), and at least 3/4 of
 //! cwnd. In both cases slow start is over.
 
+mod linux;
 mod ns2;
 
 use super::growth::{self, Additive, Round};
 use super::{
     AckSample, CaEvent, CaState, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState,
 };
-use crate::{Preset, PresetValue, Recovery};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::{Duration, Time};
 
 const NAME: &str = "vegas";
@@ -35,9 +37,9 @@ pub const INFO: ControlInfo = ControlInfo {
         segments("alpha", "fewer segments queued than this: cwnd grows by one per round trip", 2.0),
         segments("beta", "more segments queued than this: cwnd shrinks by one per round trip", 4.0),
         segments("gamma", "more segments queued than this: slow start ends", 1.0),
-        ParameterSpec::choice("rules", "linux", &["linux", "ns2"]).described(
-            "rules: Linux's and ns-3's, or ns-2's (slow start every other round trip, window cut \
-                      to 3/4, fine-grained timeout)",
+        ParameterSpec::choice("rules", "linux", &["linux", "linux-segments", "ns2"]).described(
+            "rules: Linux's and ns-3's in bytes; Linux's in whole segments, without `diff` and `abc_limit`; \
+             or ns-2's (slow start every other round trip, window cut to 3/4, fine timeout)",
         ),
         ParameterSpec::choice("diff", "linux", &["linux", "paper"]).described(
             "segments queued under Linux's rules: over the base RTT as Linux, or over the round's RTT as the \
@@ -47,6 +49,10 @@ pub const INFO: ControlInfo = ControlInfo {
     ],
     presets: &[
         Preset::new("vegas", NAME, Recovery::Sack).described("Vegas by the rules of Linux, SACK recovery"),
+        Preset::new("linux-vegas", NAME, Recovery::Sack)
+            .described("Vegas as in today's Linux, on the host of linux-reno")
+            .on(HostProfile::Linux)
+            .with(&[("rules", PresetValue::Word("linux-segments"))]),
         // ns-2's Vegas looks for one more expired segment on the first two new ACKs after a retransmission;
         // NewReno's partial ACKs are the nearest to that.
         Preset::new("vegas-ns2", NAME, Recovery::NewReno)
@@ -60,6 +66,7 @@ pub const INFO: ControlInfo = ControlInfo {
             ]),
     ],
     build: |parameters| match parameters.text("rules") {
+        "linux-segments" => Box::new(linux::LinuxVegas::new(parameters)),
         "ns2" => Box::new(ns2::VegasNs2::new(parameters)),
         _ => Box::new(Vegas::new(parameters)),
     },

@@ -7,7 +7,7 @@
 //!
 //! Choices where the sources differ:
 //! - Linux halves the window during fast recovery and sets EBW * RTTmin at its end; the paper, and this, at
-//!   its start.
+//!   its start. With `rules = "linux"` it is as in Linux (module `linux`).
 //! - When EBW * RTTmin exceeds cwnd, a loss event leaves cwnd as it is and slow start goes on to ssthresh
 //!   (Mascolo et al., section 3.2).
 //! - One paper gives max(cwnd / 2, EBW * RTTmin) (Zhou, Al Ali and Chowdhury, section 2.2): the parameter
@@ -15,10 +15,12 @@
 //! - ns-3 takes its sample by a timer; here it is taken at the first ACK or loss event after that time, with
 //!   the same value.
 
+mod linux;
+
 use super::bandwidth::{self, BandwidthEstimator};
 use super::growth::{self, Additive};
-use super::{AckSample, CaEvent, CongestionControl, ControlInfo, Parameters, TcpState};
-use crate::{Preset, PresetValue, Recovery};
+use super::{AckSample, CaEvent, CongestionControl, ControlInfo, ParameterSpec, Parameters, TcpState};
+use crate::{HostProfile, Preset, PresetValue, Recovery};
 use cogtcp_units::Time;
 
 const NAME: &str = "westwood";
@@ -35,15 +37,26 @@ pub const INFO: ControlInfo = ControlInfo {
         bandwidth::RESET_RTT_MIN,
         bandwidth::AT_LEAST_HALF,
         growth::ABC_LIMIT,
+        ParameterSpec::choice("rules", "paper", &["paper", "linux"]).described(
+            "paper: the window of the estimate as a recovery begins; linux: half, and the estimate's as it ends, in whole \
+             segments and jiffies (the other parameters are without effect)",
+        ),
     ],
     presets: &[
         Preset::new("westwood", NAME, Recovery::Sack)
             .described("Westwood+ with Linux's bandwidth filter, SACK recovery"),
+        Preset::new("linux-westwood", NAME, Recovery::Sack)
+            .described("Westwood+ as in today's Linux, on the host of linux-reno")
+            .on(HostProfile::Linux)
+            .with(&[("rules", PresetValue::Word("linux"))]),
         Preset::new("westwood-tustin", NAME, Recovery::NewReno)
             .described("Westwood+ as ns-3 had it: the Tustin filter on one sample per RTT, NewReno recovery")
             .with(&[("filter", PresetValue::Word("tustin")), ("reset_rtt_min", PresetValue::Flag(false))]),
     ],
-    build: |parameters| Box::new(Westwood::new(parameters)),
+    build: |parameters| match parameters.text("rules") {
+        "linux" => Box::new(linux::LinuxWestwood::default()),
+        _ => Box::new(Westwood::new(parameters)),
+    },
 };
 
 /// The state of one connection.

@@ -24,6 +24,7 @@
 //! [`Timers::timer_phase`](crate::Timers::timer_phase) is; the minimum RTT is taken from the
 //! sender's ACK samples.
 
+use super::super::jiffies::Jiffies;
 use super::super::{
     AckSample, CaEvent, CaState, CongestionControl, PacketInfo, Parameters, TcpState, growth,
 };
@@ -153,34 +154,6 @@ impl LinuxCubic {
         let target = epoch.target(c, t);
         let count = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
         if w_max == 0 { count.min(UNKNOWN_COUNT) } else { count }
-    }
-}
-
-/// The kernel's clock: jiffies of so many milliseconds.
-#[derive(Clone, Copy, Debug)]
-struct Jiffies(u64);
-
-impl Jiffies {
-    fn of_host(tcp: &TcpState) -> Self {
-        Self(u64::from(tcp.tick_ms.max(1)))
-    }
-
-    fn at(self, time: Time) -> u64 {
-        time.as_nanos() / self.tick().as_nanos()
-    }
-
-    /// A span in whole jiffies, rounded up (`usecs_to_jiffies`).
-    fn of(self, span: Duration) -> u64 {
-        span.as_nanos().div_ceil(self.tick().as_nanos())
-    }
-
-    fn tick(self) -> Duration {
-        Duration::from_millis(self.0)
-    }
-
-    /// HZ.
-    fn second(self) -> u64 {
-        1000 / self.0
     }
 }
 

@@ -20,7 +20,7 @@ KINDS = {
     "regulated": 6,
 }
 #: Controls that Linux and the model both have, with how often each of 100 is drawn.
-CONTROLS = {"linux-cubic": 40, "linux-bbr": 30, "linux-reno": 30}
+CONTROLS = {"linux-cubic": 35, "linux-bbr": 25, "linux-reno": 20, "linux-vegas": 10, "linux-westwood": 10}
 _MOST_S, _WARM_UP_S = 20, 3
 #: A run is shortened to so many packets of data, or the fastest would take most of the time.
 _PACKETS = 60_000

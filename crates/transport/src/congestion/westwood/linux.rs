@@ -1,0 +1,218 @@
+//! Westwood+ as Linux computes it (`rules = "linux"`): whole jiffies, bytes a jiffy, whole segments.
+//!
+//! ```text
+//! sample:     b_k = bytes acknowledged / jiffies, once more than max(latest RTT, 50 ms) has passed
+//! filter:     n = (7 n + b_k) / 8,   EBW = (7 EBW + n) / 8;   the first sample fills both
+//! loss:       ssthresh = cwnd / 2, as Reno; the window follows it during recovery
+//! its end:    ssthresh = cwnd = EBW RTTmin in segments, at least 2, which may be more than before the loss
+//! timeout:    ssthresh = EBW RTTmin; RTTmin is measured anew
+//! ```
+//!
+//! An ACK that the kernel predicts (no SACK, the window as before) counts what it acknowledges. Of another one, what
+//! duplicates have counted is taken off, as in [`AckedCount`]. Departure: ACKs in Open are taken for ACKs without
+//! SACK. Checked against the kernel packet by packet: `cogtcp agree`.
+
+use super::super::bandwidth::AckedCount;
+use super::super::growth::LinuxReno;
+use super::super::jiffies::Jiffies;
+use super::super::{AckSample, CaEvent, CaState, CongestionControl, TcpState};
+use super::NAME;
+use crate::micros;
+use cogtcp_units::{Duration, Time};
+
+/// The least length of a sample (`TCP_WESTWOOD_RTT_MIN`).
+const LEAST_SAMPLE: Duration = Duration::from_millis(50);
+/// The RTT before the first sample (`TCP_WESTWOOD_INIT_RTT`).
+const INITIAL_RTT: Duration = Duration::from_secs(20);
+
+/// The state of one connection. RTTs and starts are jiffies, bandwidths bytes a jiffy.
+#[derive(Clone, Debug)]
+pub(super) struct LinuxWestwood {
+    reno: LinuxReno,
+    count: AckedCount,
+    /// After the first stage of the filter, and after the second.
+    first: u64,
+    bandwidth: u64,
+    /// Bytes of the sample in progress, and when it began.
+    bytes: u64,
+    start: u64,
+    rtt: u64,
+    rtt_min: u64,
+    resets_rtt_min: bool,
+    /// The peer's window at the ACK before.
+    peer_window: u64,
+    /// Recovery ended with the ACK that is being taken; a timeout asks for ssthresh.
+    ended: bool,
+    timed_out: bool,
+}
+
+impl Default for LinuxWestwood {
+    fn default() -> Self {
+        Self {
+            reno: LinuxReno::new(),
+            count: AckedCount::default(),
+            first: 0,
+            bandwidth: 0,
+            bytes: 0,
+            start: 0,
+            rtt: 0,
+            rtt_min: 0,
+            resets_rtt_min: true,
+            peer_window: 0,
+            ended: false,
+            timed_out: false,
+        }
+    }
+}
+
+impl LinuxWestwood {
+    fn end_sample(&mut self, now: u64, least: u64) {
+        let length = now - self.start;
+        if self.rtt == 0 || length <= self.rtt.max(least) {
+            return;
+        }
+        let sample = self.bytes / length;
+        if (self.first, self.bandwidth) == (0, 0) {
+            (self.first, self.bandwidth) = (sample, sample);
+        } else {
+            self.first = (7 * self.first + sample) / 8;
+            self.bandwidth = (7 * self.bandwidth + self.first) / 8;
+        }
+        (self.bytes, self.start) = (0, now);
+    }
+
+    /// EBW times RTTmin in whole segments, as bytes. Departure: 4 GiB and more are 4 GiB, where Linux's product wraps.
+    fn carried(&self, tcp: &TcpState) -> u64 {
+        let bytes = self.bandwidth.saturating_mul(self.rtt_min).min(u64::from(u32::MAX));
+        (bytes / tcp.mss).max(2) * tcp.mss
+    }
+}
+
+impl CongestionControl for LinuxWestwood {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn uses_delivery_rate(&self) -> bool {
+        false
+    }
+
+    fn init(&mut self, now: Time, tcp: &mut TcpState) {
+        let clock = Jiffies::of_host(tcp);
+        self.start = clock.at(now);
+        (self.rtt, self.rtt_min) = (clock.of(INITIAL_RTT), clock.of(INITIAL_RTT));
+        self.peer_window = tcp.peer_window;
+    }
+
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        let half = self.reno.ssthresh(tcp);
+        if std::mem::take(&mut self.timed_out) {
+            self.resets_rtt_min = true;
+            return self.carried(tcp);
+        }
+        half
+    }
+
+    fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        let clock = Jiffies::of_host(tcp);
+        if let Some(rtt) = ack.rtt.map(micros::whole).filter(|rtt| !rtt.is_zero()) {
+            self.rtt = clock.of(rtt);
+        }
+        self.end_sample(clock.at(now), clock.of(LEAST_SAMPLE));
+        let is_predicted = ack.acked > 0
+            && ack.sacked == 0
+            && tcp.ca_state == CaState::Open
+            && tcp.peer_window == std::mem::replace(&mut self.peer_window, tcp.peer_window);
+        // Every other ACK of nothing new stands for a segment there.
+        let counted = AckSample { duplicate: true, ..*ack };
+        self.bytes += if is_predicted { ack.acked } else { self.count.bytes(&counted, tcp.mss) };
+        self.rtt_min =
+            if std::mem::take(&mut self.resets_rtt_min) { self.rtt } else { self.rtt.min(self.rtt_min) };
+        if std::mem::take(&mut self.ended) {
+            tcp.ssthresh = self.carried(tcp);
+            tcp.cwnd = tcp.ssthresh;
+        }
+    }
+
+    fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
+        self.reno.grow(tcp, ack.acked);
+    }
+
+    fn cwnd_event(&mut self, _now: Time, _tcp: &mut TcpState, event: CaEvent) {
+        match event {
+            // The ACK that ends recovery counts first (`tcp_in_ack_event`).
+            CaEvent::CompleteCwr => self.ended = true,
+            CaEvent::Loss => self.timed_out = true,
+            _ => {}
+        }
+    }
+
+    fn observe(&self, tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
+        let clock = Jiffies::of_host(tcp);
+        show("bandwidth_bps", (8 * self.bandwidth * clock.second()) as f64);
+        show("rtt_min_s", self.rtt_min as f64 / clock.second() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::congestion::testing::{Bench, MSS};
+    use crate::congestion::{CaEvent, CaState, ParameterValue};
+    use cogtcp_units::Duration;
+
+    /// Ticks of a millisecond, an ACK of a segment each 10 ms at an RTT of 80 ms. The first sample, of 90 ms, holds
+    /// eight segments: 88 bytes a tick. Later ones hold nine: 100. Whole numbers let n rise to 93, and EBW stay at 88.
+    fn bench() -> Bench {
+        let mut bench = Bench::new("westwood", &[("rules", ParameterValue::Text("linux".into()))], 20);
+        bench.tcp.tick_ms = 1;
+        bench.control.init(bench.now, &mut bench.tcp);
+        bench.tcp.ssthresh = 2 * MSS;
+        for _ in 0..400 {
+            bench.now += Duration::from_millis(10);
+            bench.ack(MSS, Duration::from_millis(80));
+        }
+        bench
+    }
+
+    /// The window after a loss is half during recovery, and 88 bytes a tick times 80 ticks at its end.
+    #[test]
+    fn the_window_of_the_estimate_comes_as_recovery_ends() {
+        let mut bench = bench();
+        let before = bench.tcp.cwnd;
+        bench.tcp.ssthresh = bench.control.ssthresh(bench.now, &bench.tcp);
+        assert_eq!(bench.tcp.ssthresh, before / 2 / MSS * MSS);
+        bench.tcp.cwnd = bench.tcp.ssthresh;
+        bench.set_state(CaState::Recovery);
+        bench.set_state(CaState::Open);
+        bench.control.cwnd_event(bench.now, &mut bench.tcp, CaEvent::CompleteCwr);
+        assert_eq!(bench.tcp.cwnd, bench.tcp.ssthresh, "not before the ACK is taken");
+        bench.ack(MSS, Duration::from_millis(80));
+        assert_eq!((bench.tcp.cwnd / MSS, bench.tcp.ssthresh / MSS), (7, 7));
+    }
+
+    /// A timeout sets ssthresh, and the next ACK's RTT is the least.
+    #[test]
+    fn a_timeout_measures_the_least_rtt_anew() {
+        let mut bench = bench();
+        bench.timeout();
+        assert_eq!(bench.tcp.ssthresh, 7 * MSS);
+        bench.ack(MSS, Duration::from_millis(160));
+        bench.timeout();
+        assert_eq!(bench.tcp.ssthresh, 14 * MSS);
+    }
+
+    /// RTTs count in whole ticks, rounded up: 80.1 ms are 81.
+    #[test]
+    fn rtts_are_whole_ticks() {
+        let mut bench = bench();
+        bench.timeout();
+        bench.ack(MSS, Duration::from_micros(80_100));
+        let mut shown = 0.0;
+        bench.control.observe(&bench.tcp, &mut |name, value| {
+            if name == "rtt_min_s" {
+                shown = value;
+            }
+        });
+        assert_eq!(shown, 0.081);
+    }
+}
