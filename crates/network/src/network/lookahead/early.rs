@@ -22,10 +22,11 @@ use cogtcp_link::{DropCause, Frame, OfferOutcome};
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// Returns how many arrivals were no events of their own, less the events of arrivals that had been
-    /// handed on already.
-    pub fn merged(&self) -> u64 {
-        self.merged.wrapping_sub(self.stale)
+    /// Returns how many events a driver that counted `events` would have counted with each packet in its turn:
+    /// with arrivals that were no events, without events whose packets had been handed on already.
+    pub fn events_in_turn(&self, events: u64) -> u64 {
+        debug_assert!(self.stale <= events, "a driver counts each event");
+        events - self.stale + self.merged
     }
 
     /// A packet is offered to `direction`, which hands packets on ahead of time.
