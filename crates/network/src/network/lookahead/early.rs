@@ -29,6 +29,33 @@ impl<P: Payload> Network<P> {
         events - self.stale + self.merged
     }
 
+    /// A host sends `payload`, in a packet of `bytes`, over `direction`. Hands the packet on at once if the link
+    /// has an inlet and is free. False: the link is to be offered the packet.
+    #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
+    #[inline(always)]
+    pub(in crate::network) fn hand_on_new(
+        &mut self,
+        now: Time,
+        direction: u32,
+        mut payload: P,
+        bytes: u32,
+    ) -> bool {
+        // A first hop over the air is no link.
+        let Some(link) = self.directions.get_mut(direction as usize) else { return false };
+        if link.inlet != NO_INLET
+            && let Some(going) = link.new_going(now, bytes)
+            && going.arrival < self.horizon
+        {
+            let since = link.going_since(&going);
+            link.pass_new(going);
+            payload.enter();
+            self.merged += 1;
+            self.add_to_inlet(since, going.arrival, direction, Frame::new(payload, bytes));
+            return true;
+        }
+        false
+    }
+
     /// A packet is offered to `direction`, which hands packets on ahead of time.
     #[inline(never)]
     pub(in crate::network) fn put_ahead<O: Observer<P>>(
@@ -50,7 +77,7 @@ impl<P: Payload> Network<P> {
         }
         let link = &mut self.directions[direction as usize];
         if link.inlet != NO_INLET {
-            // From a host. What could be handed on at once has been (`offer`).
+            // From a host. What could be handed on at once has been (`hand_on_new`).
             if let OfferOutcome::Dropped = link.offer_behind(now, frame) {
                 return self.refuse(now, direction, frame, DropCause::Queue, observer);
             }
