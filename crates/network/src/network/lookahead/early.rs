@@ -124,6 +124,7 @@ impl<P: Payload> Network<P> {
     fn hand_on_to_inlet(&mut self, now: Time, direction: u32) {
         loop {
             let link = &mut self.directions[direction as usize];
+            // Nothing has begun that is still here: there is nothing to catch up with.
             let Some(going) = link.first_going(now) else { return };
             let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             if going.arrival >= self.horizon {
@@ -153,6 +154,7 @@ impl<P: Payload> Network<P> {
         }
         loop {
             let link = &self.directions[direction as usize];
+            // Nothing has begun that is still here: there is nothing to catch up with.
             let Some(going) = link.first_going(now) else { return };
             let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             let Some(next) = self.hop(link.next, frame.packet.transit().next as usize) else {
@@ -200,6 +202,7 @@ impl<P: Payload> Network<P> {
     #[cold]
     fn schedule_first(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
+        // The link is empty: its next packet sees to itself.
         let Some((time, since)) = link.first_arrival() else { return };
         // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has
         // been handed on by then, unless nobody offers packets meanwhile.
