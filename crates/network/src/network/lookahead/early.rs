@@ -22,8 +22,8 @@ use cogtcp_link::{DropCause, Frame, OfferOutcome};
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// Returns how many events a driver that counted `events` would have counted with each packet in its turn:
-    /// with arrivals that were no events, without events whose packets had been handed on already.
+    /// Returns how many events a driver that counted `events` would have counted with each packet in its turn.
+    /// Adds arrivals that were no events, and takes off events whose packets had been handed on already.
     pub fn events_in_turn(&self, events: u64) -> u64 {
         debug_assert!(self.stale <= events, "a driver counts each event");
         events - self.stale + self.merged
