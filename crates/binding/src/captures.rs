@@ -30,8 +30,14 @@ fn failed(path: &Path, error: &Error) -> PyErr {
 
 /// Reads captures together. Returns the columns of TCP packets, echoes and datagrams, and counts by file.
 #[pyfunction]
-pub(crate) fn read_captures(py: Python<'_>, files: Vec<PathBuf>, rows: usize) -> PyResult<Bound<'_, PyDict>> {
-    let limits = Limits { rows, ..Limits::default() };
+#[pyo3(signature = (files, rows, /, *, copies = false))]
+pub(crate) fn read_captures(
+    py: Python<'_>,
+    files: Vec<PathBuf>,
+    rows: usize,
+    copies: bool,
+) -> PyResult<Bound<'_, PyDict>> {
+    let limits = Limits { rows, copies, ..Limits::default() };
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let found = py
         .detach(|| cogtcp_captures::read_files(&paths, limits))
@@ -74,6 +80,7 @@ fn dictionary(py: Python<'_>, found: Read) -> PyResult<Bound<'_, PyDict>> {
     );
     columns!("echoes", found.echoes, time, order, file, connection, forward, reply, key, size);
     columns!("datagrams", found.datagrams, time, file, connection, forward, first, payload, size);
+    result.set_item("ports", found.ports)?;
     result.set_item("others", found.others)?;
     result.set_item("frames", found.frames)?;
     result.set_item("copies", found.copies)?;

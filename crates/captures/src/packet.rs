@@ -34,7 +34,7 @@ pub(crate) struct IpPacket {
 pub(crate) struct Tcp {
     pub(crate) seq: u32,
     pub(crate) ack: u32,
-    pub(crate) flags: u8,
+    pub(crate) flags: u16,
     pub(crate) payload: u32,
     pub(crate) window: u16,
     pub(crate) options: TcpOptions,
@@ -163,7 +163,7 @@ fn tcp(carried: &[u8], rest: u32) -> Result<(Content, (u16, u16)), &'static str>
     let found = Tcp {
         seq: header.seq,
         ack: header.ack,
-        flags: header.flags as u8,
+        flags: header.flags,
         window: header.window,
         payload: rest.saturating_sub(header.length as u32),
         // Where the capture cut options off, the whole ones before the cut count.

@@ -16,18 +16,20 @@ const COPY_80211: i64 = 200_000_000;
 /// Frames among which a copy is looked for: those that a link of 10 Gbit/s carries in some microseconds.
 const RECENT: usize = 64;
 
-/// Limits of what is kept in memory.
+/// What gets a row, and limits of what is kept in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Rows of all columns together.
     pub rows: usize,
     /// Connections that get a number.
     pub connections: usize,
+    /// Whether copies of a frame get rows too.
+    pub copies: bool,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { rows: 3_000_000, connections: 100_000 }
+        Limits { rows: 3_000_000, connections: 100_000, copies: false }
     }
 }
 
@@ -123,6 +125,8 @@ pub struct Read {
     pub echoes: Echoes,
     /// UDP.
     pub datagrams: Datagrams,
+    /// Ports of each connection by its number: the port that its first packet came from, and the other.
+    pub ports: Vec<(u16, u16)>,
     /// Frames by kind that are none of these.
     pub others: BTreeMap<&'static str, u64>,
     /// Frames of each file.
@@ -215,7 +219,7 @@ impl Reader {
                 false
             }
             Ok(packet) => {
-                if self.copied(each, &packet) {
+                if !self.limits.copies && self.copied(each, &packet) {
                     return true;
                 }
                 self.row(file, each.time, &packet);
@@ -261,6 +265,7 @@ impl Reader {
         }
         let number = u32::try_from(self.connections.len()).ok()?;
         self.connections.insert(key, (number, low));
+        self.found.ports.push((source.1, target.1));
         Some((number, true))
     }
 

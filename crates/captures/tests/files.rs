@@ -24,6 +24,22 @@ fn copies_of_a_frame_are_left_out() {
 }
 
 #[test]
+fn copies_of_a_frame_are_rows_where_that_is_asked() {
+    let limits = Limits { copies: true, ..Limits::default() };
+    let found = read_files(&[&data("every-frame-twice.pcap")], limits).expect("a capture");
+    assert_eq!((found.packets.seq.len() as u64, &found.copies[..]), (found.frames[0], &[0][..]));
+}
+
+#[test]
+fn a_connection_has_the_ports_of_its_first_packet() {
+    let there = one("one-direction-a-to-b.pcap").ports;
+    let back = one("one-direction-b-to-a.pcap").ports;
+    let [(from, to)] = there[..] else { panic!("one connection, not {there:?}") };
+    assert_ne!(from, to);
+    assert_eq!(back, [(to, from)]);
+}
+
+#[test]
 fn the_same_transfer_is_read_behind_other_headers() {
     for name in ["pppoe.pcap", "radiotap-data-frames.pcap", "sll2.pcap"] {
         let found = one(name);

@@ -41,7 +41,7 @@ fn captures_are_read_as_before() {
     let pair = [data("one-direction-a-to-b.pcap"), data("one-direction-b-to-a.pcap")];
     let found = read_files(&[&pair[0], &pair[1]], Limits::default()).expect("captures");
     let _ = write!(text, "{:<36}{}", "both directions", line(&found));
-    let limits = Limits { rows: 40, connections: 1 };
+    let limits = Limits { rows: 40, connections: 1, ..Limits::default() };
     let found = read_files(&[&data("three-gaps.pcapng.gz")], limits).expect("a capture");
     let _ = write!(text, "{:<36}{}", "three gaps, 40 rows", line(&found));
     compare("captures", &text);
@@ -59,7 +59,7 @@ fn damaged(name: &str, good: &[u8]) {
             let any = draw(&mut state) as u8;
             bytes[at] = [0, 1, 6, 8, 17, 0x45, 0x60, 0xff, any][draw(&mut state) as usize % 9];
         }
-        let told = match read(Cursor::new(bytes), Limits { rows: 30, connections: 3 }) {
+        let told = match read(Cursor::new(bytes), Limits { rows: 30, connections: 3, ..Limits::default() }) {
             Ok(found) => line(&found),
             Err(error) => format!("{error}\n"),
         };

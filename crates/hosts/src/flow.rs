@@ -1,14 +1,14 @@
 //! One flow: its two connection ends, its application and its measurements.
 
 mod ends;
-mod managed;
 mod measured;
 mod other;
 mod shared;
 mod tcp;
 mod verbs;
 
-pub use measured::{Measured, Snapshot};
+pub use measured::Measured;
+pub use shared::Snapshot;
 pub use tcp::Tcp;
 
 use crate::multipath::PathCounts;

@@ -293,6 +293,7 @@ impl Budget {
         link: &mut Link<P>,
         awaited: Awaited,
     ) {
+        // No flow that the budgets follow crosses the link.
         let Some(watch) = self.of(direction) else { return };
         let account = watch.close(now, link, awaited);
         // The span of a link is the union of its flows' spans: the first to begin opens it, the last to end

@@ -21,7 +21,7 @@ pub use notices::{fronts, tells};
 use crate::agenda::{Agenda, Change, Due, Kind};
 use crate::boards::Boards;
 use crate::budget::{Budget, Carriage};
-use crate::hop::{BY_ROUTE, HOST, LinkHop, Mark, NO_INLET, NOWHERE};
+use crate::hop::{BY_ROUTE, HOST, LinkHop, Mark, NOWHERE};
 use crate::observer::{Arrival, Observer, PacketLocation, PacketStep};
 use crate::payload::{Awaited, Payload, StreamId, Transit};
 use crate::routes::Hop;
@@ -231,16 +231,8 @@ impl<P: Payload> Network<P> {
         // The hop that comes next counts up when a link takes the packet ([`Transit::enter`]).
         payload.set_transit(Transit { stream, next: start });
         let first = self.routes[start as usize];
-        if let Some(link) = self.directions.get_mut(first as usize)
-            && link.inlet != NO_INLET
-            && let Some(going) = link.new_going(now, bytes)
-            && going.arrival < self.horizon
-        {
-            let since = link.going_since(&going);
-            link.pass_new(going);
-            payload.enter();
-            self.merged += 1;
-            return self.add_to_inlet(since, going.arrival, first, Frame::new(payload, bytes));
+        if self.hand_on_new(now, first, payload, bytes) {
+            return;
         }
         if let Some(link) = self.directions.get_mut(first as usize)
             && !link.is(Mark::Watched)

@@ -332,14 +332,14 @@ impl Routing for Aodv {
             && self.table.next_expiry() > now
     }
 
-    fn look_ahead(&self, packet: &RoutingPacket) {
+    fn prefetch(&self, packet: &RoutingPacket) {
         let RoutingMessage::Request(request) = &packet.message else { return };
         // A copy ends at this one line of memory.
         if self.seen.is_recent(request.originator, request.id) {
             return;
         }
-        self.seen.look_ahead(request.originator, request.id);
-        self.table.look_ahead(request.originator);
+        self.seen.prefetch(request.originator, request.id);
+        self.table.prefetch(request.originator);
         prefetch(&self.config, size_of::<AodvConfig>().div_ceil(64));
     }
 

@@ -41,7 +41,7 @@ impl Lookup {
 
     /// Asks for the memory at which [`get`](Self::get) begins.
     #[inline]
-    pub(crate) fn look_ahead(&self, key: u64) {
+    pub(crate) fn prefetch(&self, key: u64) {
         if !self.places.is_empty() {
             prefetch(&self.places[self.home(key)], 1);
         }

@@ -52,7 +52,7 @@ pub trait Routing: std::fmt::Debug + Send {
     }
 
     /// This packet will come soon: asks for the memory that it will touch. For speed alone.
-    fn look_ahead(&self, packet: &RoutingPacket) {
+    fn prefetch(&self, packet: &RoutingPacket) {
         let _ = packet;
     }
 

@@ -145,8 +145,8 @@ impl RouteTable {
 
     /// Asks for the memory that the look-up of a destination touches.
     #[inline]
-    pub(crate) fn look_ahead(&self, destination: NodeAddress) {
-        self.places.look_ahead(u64::from(destination.number()) << 32);
+    pub(crate) fn prefetch(&self, destination: NodeAddress) {
+        self.places.prefetch(u64::from(destination.number()) << 32);
     }
 
     #[inline]

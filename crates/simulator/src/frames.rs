@@ -157,6 +157,7 @@ impl Frames {
         frame: &AirFrame<Carried<Packet>>,
         kept: Kept<'_>,
     ) -> (FrameRow, bool) {
+        // A frame of the MAC itself, such as an ACK.
         let Some(content) = &frame.content else { return (self.nothing, false) };
         // A retry bears the number of its first attempt (IEEE 802.11), and no two packets in a row have the
         // same.

@@ -45,7 +45,7 @@ impl Simulation<'_> {
     #[inline]
     fn end_of(&self, stream: StreamId) -> Option<(&Flow, End)> {
         let Owner::Flow { flow, from, .. } = self.plane.recorder.streams.owner(stream) else {
-            // A packet of a part or of the network: nothing is asked for.
+            // A part's or the network's.
             return None;
         };
         Some((&self.flows[flow as usize], from.other()))
@@ -54,6 +54,7 @@ impl Simulation<'_> {
     /// The connection end that `stream` leads to, and the link on which it answers.
     #[inline]
     fn prefetch_end(&self, network: &Network<Packet>, stream: StreamId) {
+        // No flow's.
         let Some((flow, to)) = self.end_of(stream) else { return };
         flow.prefetch(to);
         if let Some(answers) = network.first_direction(flow.stream(to)) {
@@ -65,6 +66,7 @@ impl Simulation<'_> {
     /// What that end points to.
     #[inline]
     fn prefetch_depth(&self, network: &Network<Packet>, stream: StreamId) {
+        // No flow's.
         let Some((flow, to)) = self.end_of(stream) else { return };
         flow.prefetch_depth(to);
         if let Some(answers) = network.first_direction(flow.stream(to)) {

@@ -32,6 +32,7 @@ impl ReceiverHost for FlowReceiverHost<'_> {
 /// value may no longer hold.
 #[cold]
 pub(crate) fn answer_syn(flow: usize, syn: &Segment, network: &Network<Packet>, flows: &mut [Flow]) {
+    // The control has no part at the receiver: the SYN-ACK has no such option.
     let Some(mut hook) = flows[flow].tcp_mut().and_then(|tcp| tcp.receiver_hook.take()) else { return };
     // The hook is out of its flow meanwhile: it looks at all flows, its own among them.
     let answer = hook.answer_syn(syn.custom(), &FlowReceiverHost { flow, network, flows });

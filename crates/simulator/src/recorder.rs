@@ -122,6 +122,7 @@ impl Observer<Packet> for Recorder {
     /// hold back.
     fn source(&self, packet: &Packet) -> Option<u64> {
         let owner = self.streams.owner(packet.transit.stream);
+        // An acknowledgement, or a packet of no flow.
         let Owner::Flow { flow, from: End::Sender, .. } = owner else { return None };
         packet.is_segment().then_some(u64::from(flow))
     }

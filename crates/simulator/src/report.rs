@@ -56,7 +56,7 @@ impl Simulation<'_> {
             packets,
             fairness: jain_fairness(&goodputs),
             digest,
-            engine_events: self.events.wrapping_add(self.plane.network.merged()),
+            engine_events: self.plane.network.events_in_turn(self.events),
             packet_hops: self.plane.network.hops(),
         }
     }

@@ -1,7 +1,6 @@
 //! One run as a value: the event loop and what each event does.
 
-mod ahead;
-mod batches;
+mod lookahead;
 mod measure;
 mod route_news;
 mod setup;
@@ -12,7 +11,6 @@ use crate::packet::{Body, Packet};
 use crate::parts::{Parts, World};
 use crate::plane::Plane;
 use crate::receiver_host;
-use batches::Batches;
 use cogtcp_hosts::{Delivery, End, Flow, Owner};
 use cogtcp_link::Frame;
 use cogtcp_network::{Agenda, Arrival, Change, Due, Look, Tally, impossible};
@@ -20,6 +18,7 @@ use cogtcp_records::Run;
 use cogtcp_scenario::Experiment;
 use cogtcp_transport::Flags;
 use cogtcp_units::Time;
+use lookahead::Batches;
 use route_news::RouteNews;
 use std::borrow::Cow;
 use std::sync::atomic::Ordering;

@@ -312,8 +312,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         event
     }
 
-    /// What will be polled so many events after the next, if it has happened already: for hosts that fetch
-    /// from memory ahead.
+    /// What will be polled so many events after the next, if it has happened already: for hosts that
+    /// prefetch.
     pub fn upcoming_event(&self, place: usize) -> Option<&MediumEvent<T>> {
         self.events.get(place)
     }

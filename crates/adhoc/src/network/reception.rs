@@ -12,7 +12,7 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Takes in what the medium reports.
     pub(super) fn take_events(&mut self) {
         while let Some(event) = self.medium.poll_event() {
-            self.look_ahead();
+            self.prefetch_next();
             match event {
                 MediumEvent::Received { time, at, from, first_in_line, payload, .. } => {
                     let (node, from) = (self.owners[at.0 as usize], self.owners[from.0 as usize]);
@@ -49,26 +49,26 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
     /// Asks for the memory of who receives the next frames: what is broadcast comes to several nodes, one
     /// after the other.
     #[inline]
-    fn look_ahead(&self) {
+    fn prefetch_next(&self) {
         /// Cache lines that a routing message touches of a node, and of its routing.
         const LINES: (usize, usize) = (4, 5);
         /// So many events before, each after what it needs itself: a copy takes less time than memory.
-        const NODES_AHEAD: usize = 4;
-        const ROUTING_AHEAD: usize = 2;
+        const NODES_BEFORE: usize = 4;
+        const ROUTING_BEFORE: usize = 2;
         let receiver = |place| match self.medium.upcoming_event(place) {
             Some(MediumEvent::Received { at, .. }) => Some(&self.nodes[self.owners[at.0 as usize] as usize]),
             _ => None,
         };
-        if let Some(node) = receiver(NODES_AHEAD) {
+        if let Some(node) = receiver(NODES_BEFORE) {
             prefetch(node, LINES.0);
         }
-        if let Some(node) = receiver(ROUTING_AHEAD) {
+        if let Some(node) = receiver(ROUTING_BEFORE) {
             prefetch(&*node.routing, LINES.1);
         }
         if let Some(MediumEvent::Received { at, payload: Load::Routing(packet, _), .. }) =
             self.medium.upcoming_event(0)
         {
-            self.nodes[self.owners[at.0 as usize] as usize].routing.look_ahead(packet);
+            self.nodes[self.owners[at.0 as usize] as usize].routing.prefetch(packet);
         }
     }
 

@@ -1,36 +1,14 @@
-//! What is measured of a flow: counters at the end of the warm-up, and the measured span.
+//! What is measured of a flow: since the end of the warm-up, and over the measured span.
 
 use super::Flow;
 use super::ends::both;
+use super::shared::Snapshot;
 use super::verbs::BothEnds;
-use crate::quic::QuicCounts;
 use crate::{End, Plane};
 use cogtcp_endpoint::PathId;
 use cogtcp_network::{Awaited, FlowSpan, Reached};
 use cogtcp_records::ratio;
-use cogtcp_transport::SenderStats;
 use cogtcp_units::{Duration, Time};
-
-/// Counters at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Snapshot {
-    /// Packets sent with data.
-    pub sent: u64,
-    /// Packets with data sent before.
-    pub resent: u64,
-    /// Counters of TCP's sender; zeros where the transport is another.
-    pub tcp: SenderStats,
-    /// QUIC's counts; zeros where the transport is another.
-    pub quic: QuicCounts,
-    /// Packets that arrived, of the data and of the acknowledgements.
-    pub arrived: [u64; 2],
-    /// Packets that were dropped, of the data and of the acknowledgements.
-    pub dropped: [u64; 2],
-    /// Payload delivered to the application.
-    pub delivered: u64,
-    /// What has reached the receiving host.
-    pub arrivals: Reached,
-}
 
 /// Where the measured span begins.
 #[derive(Debug)]

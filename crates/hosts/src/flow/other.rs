@@ -1,8 +1,8 @@
 //! A flow whose transport is not TCP: its ends exchange datagrams.
 
-use super::shared::{PathStreams, Shared};
+use super::shared::{PathStreams, Shared, Snapshot};
 use super::verbs::BothEnds;
-use super::{Delivery, Flow, Snapshot};
+use super::{Delivery, Flow};
 use crate::multipath::PathCounts;
 use crate::quic::QuicCounts;
 use crate::{DatagramEnds, End, EndEvent, Plane};

@@ -1,7 +1,9 @@
-//! What a flow's two hosts share, whatever the transport: streams, counts, timer entries.
+//! What a flow's two hosts share, whatever the transport: streams, counters, timer entries.
 
+use crate::quic::QuicCounts;
 use crate::{End, Plane, Wake};
-use cogtcp_network::{StreamCounters, StreamId};
+use cogtcp_network::{Reached, StreamCounters, StreamId};
+use cogtcp_transport::SenderStats;
 use cogtcp_units::Time;
 
 /// What every packet needs of a flow besides its ends.
@@ -76,4 +78,25 @@ pub(super) struct PathStreams {
     /// Bytes on the wire of the data packets that arrived over it, in all and by the end of the warm-up.
     pub(super) arrived_bytes: u64,
     pub(super) warm_bytes: u64,
+}
+
+/// Counters at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Snapshot {
+    /// Packets sent with data.
+    pub sent: u64,
+    /// Packets with data sent before.
+    pub resent: u64,
+    /// Counters of TCP's sender; zeros where the transport is another.
+    pub tcp: SenderStats,
+    /// QUIC's counts; zeros where the transport is another.
+    pub quic: QuicCounts,
+    /// Packets that arrived, of the data and of the acknowledgements.
+    pub arrived: [u64; 2],
+    /// Packets that were dropped, of the data and of the acknowledgements.
+    pub dropped: [u64; 2],
+    /// Payload delivered to the application.
+    pub delivered: u64,
+    /// What has reached the receiving host.
+    pub arrivals: Reached,
 }

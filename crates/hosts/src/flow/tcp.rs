@@ -1,9 +1,10 @@
 //! TCP's two ends of a flow, with what belongs to TCP alone.
 
-use super::managed::Managed;
-use super::shared::Shared;
+mod managed;
+
+use super::shared::{Shared, Snapshot};
 use super::verbs::BothEnds;
-use super::{ACKS, DATA, Delivery, Flow, Snapshot};
+use super::{ACKS, DATA, Delivery, Flow};
 use crate::ends::UNKNOWN;
 use crate::freeze::Beside;
 use crate::{End, Plane};
@@ -17,6 +18,7 @@ use cogtcp_transport::{
     SeqNumber, TransportEvent,
 };
 use cogtcp_units::Time;
+use managed::Managed;
 use std::sync::Arc;
 
 /// Both ends of a TCP connection. What every packet needs comes first.
@@ -24,7 +26,7 @@ use std::sync::Arc;
 #[repr(C)]
 pub struct Tcp {
     /// The connection manager beside the end that sits on a train, and how long it has held the source.
-    pub(super) manager: Option<Box<Managed>>,
+    manager: Option<Box<Managed>>,
     /// Tag of the earliest data segment that no acknowledgement has answered, and when it was sent. No
     /// segment has tag 0.
     unanswered: (u32, Time),
@@ -51,7 +53,7 @@ impl Tcp {
 
     /// What keeps a sender that has data to send from sending more.
     #[inline]
-    pub(super) fn limit(&self) -> Awaited {
+    fn limit(&self) -> Awaited {
         if self.sender.is_window_limited_by_peer() { Awaited::Receiver } else { Awaited::Window }
     }
 
@@ -95,13 +97,7 @@ impl Tcp {
     /// Sends what the sender has to send, then sets its timer. `awaited` is what it has waited for; nothing:
     /// its window tells.
     #[inline]
-    pub(super) fn pump_sender(
-        &mut self,
-        now: Time,
-        mut awaited: Awaited,
-        hosts: &mut Shared,
-        plane: &mut impl Plane,
-    ) {
+    fn pump_sender(&mut self, now: Time, mut awaited: Awaited, hosts: &mut Shared, plane: &mut impl Plane) {
         while let Some(segment) = &mut self.sender.poll_transmit(now) {
             if awaited == Awaited::Nothing {
                 awaited = self.limit();

@@ -1,7 +1,6 @@
 //! What a flow asks of the two ends of its connection, whichever transport they are.
 
-use super::Snapshot;
-use super::shared::{PathStreams, Shared};
+use super::shared::{PathStreams, Shared, Snapshot};
 use crate::multipath::PathCounts;
 use crate::{End, Plane};
 use cogtcp_crosslayer::LinkEvent;

@@ -41,6 +41,7 @@ pub fn station_pairs(
     let mut pairs = Vec::new();
     let mut shared = None;
     for (number, spec) in layout.radios.iter().enumerate() {
+        // A radio of another kind.
         let Some(cognitive) = spec.kind.cognitive() else { continue };
         let wrong = |why: String| BuildError::Radio { radio: spec.name.clone(), why };
         // One air for all pairs: they hear the same primary users.

@@ -34,7 +34,7 @@ pub fn timetable(
     seed: u64,
     end: Time,
 ) -> Vec<(Outage, &'static str)> {
-    // A second radio from the same seed draws the same silences, and can be played ahead of the run.
+    // A second radio from the same seed draws the same silences, and can be played before the run.
     let Some(mut twin) = radio(spec, course, seed) else { return Vec::new() };
     // A journey's phases say only that there is no signal; its course says why.
     let cause = |at: Time, phase: Phase| match course {

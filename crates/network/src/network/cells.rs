@@ -87,8 +87,7 @@ impl<P: Payload> Network<P> {
                 return impossible("a cell without a CR user");
             };
             let CellSpec { config, station } = cell.clone();
-            // Slots carry more than the mean rate: a pattern's worth may be ahead, and a packet that has only
-            // begun.
+            // Slots may have carried a pattern's worth more than the mean rate, and a packet that has only begun.
             let period = config.frame.slot() * config.frame.slots().len() as u64;
             let cell = Cell::new(config, seed, &spec.name);
             let (mut directions, mut rates) = (Vec::new(), Vec::new());

@@ -15,7 +15,7 @@
 //!   tells when its first packet arrives as that packet's transmission begins, and takes later packets behind it.
 //! - A host is noticed only when its packets have crossed its link.
 //! - Each part that looks declares the look ([`looks`]). A driver whose parts look at other times, or that records
-//!   events in their order, plans nothing: the simulator's `plan_ahead` and `plan_batches` say when.
+//!   events in their order, plans nothing: the simulator's `plan_lookahead` says when.
 //! - A host takes its packets in batches only where nothing but a timer of its own can fall between them: an
 //!   endless flow of TCP without hooks.
 //! - Packets of one instant keep their order ([`agenda`](crate::agenda)).

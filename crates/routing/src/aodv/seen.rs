@@ -57,8 +57,8 @@ impl SeenRequests {
 
     /// Asks for the memory that [`contains`](Self::contains) touches of another.
     #[inline]
-    pub(super) fn look_ahead(&self, originator: NodeAddress, id: u32) {
-        self.all.look_ahead(key(originator, id));
+    pub(super) fn prefetch(&self, originator: NodeAddress, id: u32) {
+        self.all.prefetch(key(originator, id));
     }
 
     /// Remembers a request until a time, which is never before an earlier entry's.

@@ -1,7 +1,7 @@
 //! From an experiment to a run at time zero: links with their queues, stations, routes, connections, parts,
 //! and the first events.
 
-use super::batches::Batches;
+use super::lookahead::Batches;
 use super::route_news::RouteNews;
 use super::{Digest, Simulation};
 use crate::event::{Event, MOST};
@@ -103,8 +103,7 @@ impl<'e> Simulation<'e> {
             batches: Batches::default(),
             events: 0,
         };
-        simulation.plan_batches(options);
-        simulation.plan_ahead(options);
+        simulation.plan_lookahead(options);
         simulation.schedule_beginning(options.trace);
         Ok(simulation)
     }

@@ -10,10 +10,10 @@ use crate::{
 use cogtcp_spectrum::ChannelId;
 use cogtcp_units::{Duration, Position, Rate, Time, prefetch};
 
-/// Memory is asked for this many hearers ahead.
-const AHEAD: usize = 3;
+/// Memory is asked for this many hearers before the hearer that needs it.
+const PREFETCHED: usize = 3;
 
-/// Cache lines of the list of who hears a frame that are asked for ahead: the rest follows by itself.
+/// Cache lines of the list of who hears a frame that are prefetched: the rest follows by itself.
 const LIST_LINES: usize = 4;
 
 impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
@@ -84,12 +84,12 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             self.find_hearers(&frame, now, &mut hearers);
             self.add_partner(&frame, now, &mut hearers);
         }
-        self.look_at_first(&hearers);
+        self.prefetch_first(&hearers);
         let incoming = Incoming { frame: index, from: frame.from, until: frame.until, needs: frame.needs };
         let mut missed = None;
         let receiver = frame.receiver();
         for (place, hearer) in hearers.iter().enumerate() {
-            self.look_ahead(&hearers, place);
+            self.prefetch_later(&hearers, place);
             let reason = self.arrive(hearer, &incoming, frame.kind, now);
             if hearer.station == receiver {
                 missed = reason;
@@ -187,13 +187,13 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Asks for the memory of the stations that hear a frame first.
     #[inline]
-    fn look_at_first(&self, hearers: &[Hearer]) {
-        hearers.iter().take(AHEAD).for_each(|hearer| self.stations.prefetch_ear(hearer.station));
+    fn prefetch_first(&self, hearers: &[Hearer]) {
+        hearers.iter().take(PREFETCHED).for_each(|hearer| self.stations.prefetch_ear(hearer.station));
     }
 
     /// Asks for the list of who hears the next frame that ends.
     #[inline]
-    fn look_at_next_end(&self) {
+    fn prefetch_next_end(&self) {
         let Some(index) = self.agenda.first_end() else { return };
         let entry = &self.frames[index as usize];
         match self.neighbours.get(entry.frame.sender as usize) {
@@ -204,10 +204,10 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
 
     /// Asks for the memory of a station that will hear a frame soon.
     #[inline]
-    fn look_ahead(&self, hearers: &[Hearer], place: usize) {
+    fn prefetch_later(&self, hearers: &[Hearer], place: usize) {
         // At the end the last again and again: no branch that goes another way there.
-        let ahead = (place + AHEAD).min(hearers.len() - 1);
-        self.stations.prefetch_ear(hearers[ahead].station);
+        let later = (place + PREFETCHED).min(hearers.len() - 1);
+        self.stations.prefetch_ear(hearers[later].station);
     }
 
     /// Works out, once, who is in reach of a station where nobody moves; who is so in any case, if what
@@ -353,8 +353,8 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
             true => self.take_neighbours(frame.sender),
             false => std::mem::take(&mut entry.hearers),
         };
-        self.look_at_first(&hearers);
-        self.look_at_next_end();
+        self.prefetch_first(&hearers);
+        self.prefetch_next_end();
         self.on_air.swap_remove(place);
         if let Some(moved) = self.on_air.get(place) {
             self.frames[*moved as usize].place = place;
@@ -365,7 +365,7 @@ impl<T: Clone, P: Positions, S: Surroundings> Medium<T, P, S> {
         // leaves hears it no more.
         let eifs = self.timing.eifs(self.channel_rate(frame.channel));
         for (place, hearer) in hearers.iter().enumerate() {
-            self.look_ahead(&hearers, place);
+            self.prefetch_later(&hearers, place);
             self.frame_leaves(hearer, index, &frame, eifs, now);
         }
         if self.stations.phase(sender) == Phase::Broadcasting {

@@ -178,7 +178,7 @@ def read_all(paths: Sequence[str | Path], most: int = MOST_ROWS) -> list[Read]:
         ) from None
     except ValueError as error:
         raise UsageError(f"{', '.join(map(str, files))}: {error}") from None
-    columns = {name: _views(rows[name]) for name in ("packets", "echoes", "datagrams")}
+    columns = {name: views(rows[name]) for name in ("packets", "echoes", "datagrams")}
     found = []
     for group in _together(len(files), columns["packets"]):
         found.append(_read(group, files, rows, columns))
@@ -189,7 +189,8 @@ def read_all(paths: Sequence[str | Path], most: int = MOST_ROWS) -> list[Read]:
 _CODES = {"time": "q", "forward": "?", "stamped": "?", "reply": "?"}
 
 
-def _views(columns: dict[str, Any]) -> dict[str, memoryview[int]]:
+def views(columns: dict[str, Any]) -> dict[str, memoryview[int]]:
+    """Return the values of columns that the reader of captures gave."""
     # The code is data here: no overload of `cast` knows its type.
     cast: Any = memoryview.cast
     return {

@@ -7,7 +7,7 @@ planes part; what follows is consequence.
 
 from __future__ import annotations
 
-import struct
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,20 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._errors import UsageError
+from cogtcp.data.fitting.packets import views
 from cogtcp.model.capture import blocks, find_point
 from cogtcp.model.result import run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from cogtcp.kernel.emulation.result import Emulation
     from cogtcp.model.capture import Point
     from cogtcp.model.result import Result
     from cogtcp.model.scenario import Scenario
 
-_TCP = 6
 _FLAGS = "FSRP.UEWA"
-_SACK = 5
 #: The ports by which a capture tells flows: the simulator counts the senders', the kernel the receivers'.
 _FIRST_DYNAMIC, _FIRST_LISTENING = 49152, 5001
 
@@ -198,48 +197,30 @@ def _at_sender(scenario: Scenario, simulation: Result, flow: int) -> Point:
 
 def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[Seen]:
     """Return the packets of a flow's TCP from a capture (pcapng, raw IPv4), numbers relative to the SYNs'."""
-    found: list[Seen] = []
-    sender: int | None = None
-    own: dict[bool, int] = {}
-    for time_s, data in _packets(capture):
-        if len(data) < 40 or data[0] >> 4 != 4 or data[9] != _TCP:
-            continue
-        header = (data[0] & 15) * 4
-        source, target, seq, ack, bits = struct.unpack_from(">HHIIH", data, header)
-        if not is_of_flow((source, target)):
-            continue
-        flags = "".join(letter for bit, letter in enumerate(_FLAGS) if bits >> bit & 1)
-        # The sender opens the connection: the first SYN is its own.
-        if sender is None and flags.startswith("S"):
-            sender = source
-        is_sent = source == sender
-        if "S" in flags:
-            own.setdefault(is_sent, seq)
-        mine, peers = own.get(is_sent, seq), own.get(not is_sent, ack)
-        length = struct.unpack_from(">H", data, 2)[0] - header - (bits >> 12) * 4
-        options = data[header + 20 : header + (bits >> 12) * 4]
-        sack = tuple(((start - peers) % 2**32, (end - peers) % 2**32) for start, end in _sack(options))
-        acked = (ack - peers) % 2**32 if "." in flags else 0
-        found.append(Seen(time_s, is_sent, flags, (seq - mine) % 2**32, length, acked, sack))
-    return found
-
-
-def _packets(capture: bytes) -> Iterator[tuple[float, bytes]]:
-    # The reader takes a file: it bounds memory for captures of any size.
+    # The reader takes a file.
     with tempfile.NamedTemporaryFile(suffix=".pcapng") as file:
         file.write(capture)
         file.flush()
-        for time_ns, _, data, _ in _core.CaptureFrames(file.name):
-            yield time_ns / 1e9, data
-
-
-def _sack(options: bytes) -> Iterator[tuple[int, int]]:
-    at = 0
-    while at < len(options) and options[at] != 0:
-        if options[at] == 1:
-            at += 1
+        # A copy of a packet is a difference too.
+        read = _core.read_captures([file.name], sys.maxsize, copies=True)
+    rows = views(read["packets"])
+    of_flow = {number for number, ports in enumerate(read["ports"]) if is_of_flow(ports)}
+    sacks: dict[int, list[tuple[int, int]]] = {}
+    for row, start, end in zip(rows["sack_row"], rows["sack_low"], rows["sack_high"], strict=True):
+        sacks.setdefault(row, []).append((start, end))
+    columns = (rows[name] for name in ("connection", "forward", "time", "flags", "seq", "ack", "payload"))
+    found: list[Seen] = []
+    own: dict[bool, int] = {}
+    for row, (connection, forward, time_ns, bits, seq, ack, length) in enumerate(zip(*columns, strict=True)):
+        if connection not in of_flow:
             continue
-        kind, size = options[at], max(2, options[at + 1] if at + 1 < len(options) else 2)
-        if kind == _SACK:
-            yield from struct.iter_unpack(">II", options[at + 2 : at + size])
-        at += size
+        flags = "".join(letter for bit, letter in enumerate(_FLAGS) if bits >> bit & 1)
+        # The sender opens the connection: its first packet is the sender's SYN.
+        is_sent = bool(forward)
+        if "S" in flags:
+            own.setdefault(is_sent, seq)
+        mine, peers = own.get(is_sent, seq), own.get(not is_sent, ack)
+        sack = tuple(((start - peers) % 2**32, (end - peers) % 2**32) for start, end in sacks.get(row, ()))
+        acked = (ack - peers) % 2**32 if "." in flags else 0
+        found.append(Seen(time_ns / 1e9, is_sent, flags, (seq - mine) % 2**32, length, acked, sack))
+    return found

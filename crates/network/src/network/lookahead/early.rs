@@ -22,10 +22,38 @@ use cogtcp_link::{DropCause, Frame, OfferOutcome};
 use cogtcp_units::Time;
 
 impl<P: Payload> Network<P> {
-    /// Returns how many arrivals were no events of their own, less the events of arrivals that had been
-    /// handed on already.
-    pub fn merged(&self) -> u64 {
-        self.merged.wrapping_sub(self.stale)
+    /// Returns how many events a driver that counted `events` would have counted with each packet in its turn.
+    /// Adds arrivals that were no events, and takes off events whose packets had been handed on already.
+    pub fn events_in_turn(&self, events: u64) -> u64 {
+        debug_assert!(self.stale <= events, "a driver counts each event");
+        events - self.stale + self.merged
+    }
+
+    /// A host sends `payload`, in a packet of `bytes`, over `direction`. Hands the packet on at once if the link
+    /// has an inlet and is free. False: the link is to be offered the packet.
+    #[expect(clippy::inline_always, reason = "the packet is made in the inlet, and not copied there")]
+    #[inline(always)]
+    pub(in crate::network) fn hand_on_new(
+        &mut self,
+        now: Time,
+        direction: u32,
+        mut payload: P,
+        bytes: u32,
+    ) -> bool {
+        // A first hop over the air is no link.
+        let Some(link) = self.directions.get_mut(direction as usize) else { return false };
+        if link.inlet != NO_INLET
+            && let Some(going) = link.new_going(now, bytes)
+            && going.arrival < self.horizon
+        {
+            let since = link.going_since(&going);
+            link.pass_new(going);
+            payload.enter();
+            self.merged += 1;
+            self.add_to_inlet(since, going.arrival, direction, Frame::new(payload, bytes));
+            return true;
+        }
+        false
     }
 
     /// A packet is offered to `direction`, which hands packets on ahead of time.
@@ -49,7 +77,7 @@ impl<P: Payload> Network<P> {
         }
         let link = &mut self.directions[direction as usize];
         if link.inlet != NO_INLET {
-            // From a host. What could be handed on at once has been (`offer`).
+            // From a host. What could be handed on at once has been (`hand_on_new`).
             if let OfferOutcome::Dropped = link.offer_behind(now, frame) {
                 return self.refuse(now, direction, frame, DropCause::Queue, observer);
             }
@@ -96,6 +124,7 @@ impl<P: Payload> Network<P> {
     fn hand_on_to_inlet(&mut self, now: Time, direction: u32) {
         loop {
             let link = &mut self.directions[direction as usize];
+            // Nothing has begun that is still here: there is nothing to catch up with.
             let Some(going) = link.first_going(now) else { return };
             let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             if going.arrival >= self.horizon {
@@ -125,6 +154,7 @@ impl<P: Payload> Network<P> {
         }
         loop {
             let link = &self.directions[direction as usize];
+            // Nothing has begun that is still here: there is nothing to catch up with.
             let Some(going) = link.first_going(now) else { return };
             let Some(frame) = link.first() else { return impossible("a packet goes that is not there") };
             let Some(next) = self.hop(link.next, frame.packet.transit().next as usize) else {
@@ -172,6 +202,7 @@ impl<P: Payload> Network<P> {
     #[cold]
     fn schedule_first(&mut self, direction: u32) {
         let link = &mut self.directions[direction as usize];
+        // The link is empty: its next packet sees to itself.
         let Some((time, since)) = link.first_arrival() else { return };
         // A packet that arrives when somebody looks at links, or later, arrives in its turn. Any other has
         // been handed on by then, unless nobody offers packets meanwhile.

@@ -1,7 +1,8 @@
 //! The connection manager beside an end that sits on a train, and how long it holds the source.
 
-use super::shared::Shared;
-use super::{ACKS, Flow, Tcp};
+use super::super::shared::Shared;
+use super::super::{ACKS, Flow};
+use super::Tcp;
 use crate::Plane;
 use crate::freeze::{Beside, ConnectionManager, RoundTrips};
 use cogtcp_network::Awaited;
@@ -153,7 +154,7 @@ impl Flow {
     }
 
     /// The time for which the manager, if any, holds the source counts from `now`.
-    pub(super) fn restart_frozen(&mut self, now: Time) {
+    pub(in crate::flow) fn restart_frozen(&mut self, now: Time) {
         if let Some(managed) = self.ends.tcp_mut().and_then(|tcp| tcp.manager.as_deref_mut()) {
             // A freeze that is under way counts from here on.
             managed.frozen = Duration::ZERO;

@@ -1,7 +1,6 @@
-//! Plays hosts for several packets at once, where no result depends on it.
+//! Plays packets early and hosts late, where no result depends on it: `cogtcp_network`'s look-ahead says how.
 //!
-//! `cogtcp_network`'s batches say how late a host may be played, its looks when a host must catch up.
-//! Everything at a host happens in the order of time, and at its true time.
+//! A host takes several packets at once. Everything at a host happens in the order of time, and at its true time.
 
 use super::Simulation;
 use crate::event::Event;
@@ -32,19 +31,25 @@ impl Batches {
 }
 
 impl Simulation<'_> {
-    /// Chooses the hosts that take their packets in batches. The choice changes no result.
-    pub(super) fn plan_batches(&mut self, options: &RunOptions) {
-        // No batches where one host can look at another: parts, controls from outside that may share state,
-        // and receivers that count the flows beside their own. None where events are recorded: their rows
-        // are in the order of time.
-        let asks = |flow: &Flow| flow.tcp().is_some_and(|tcp| tcp.receiver_hook.is_some());
-        if options.controls.is_some()
-            || options.trace >= TraceLevel::Full
-            || !self.parts.is_empty()
-            || self.flows.iter().any(asks)
-        {
+    /// Chooses the hosts that take their packets in batches, and the links that hand packets on ahead of time. The
+    /// choice changes no result.
+    pub(super) fn plan_lookahead(&mut self, options: &RunOptions) {
+        // None where events are recorded: their rows are in the order of time. None beside parts, which may
+        // look at anything.
+        if options.trace >= TraceLevel::Full || !self.parts.is_empty() {
             return;
         }
+        // No batches where one host can look at another: controls from outside that may share state, and
+        // receivers that count the flows beside their own.
+        let asks = |flow: &Flow| flow.tcp().is_some_and(|tcp| tcp.receiver_hook.is_some());
+        if options.controls.is_none() && !self.flows.iter().any(asks) {
+            self.plan_batches();
+        }
+        let is_gated = self.experiment.gated_links();
+        self.plane.network.plan_ahead(|link| is_gated[link]);
+    }
+
+    fn plan_batches(&mut self) {
         let experiment = &*self.experiment;
         let mut exits = single_links(experiment);
         let network = &mut self.plane.network;
@@ -178,17 +183,20 @@ mod tests {
     use cogtcp_scenario::Scenario;
     use std::borrow::Cow;
 
+    fn simulation(trace: TraceLevel, text: &str) -> Simulation<'static> {
+        let scenario = Scenario::parse(text, "t").and_then(|scenario| scenario.resolve());
+        let experiment = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let options = RunOptions { trace, ..RunOptions::default() };
+        Simulation::new(Cow::Owned(experiment), &options).unwrap()
+    }
+
     /// How many hosts of a dumbbell of 20 pairs take their packets in batches.
     fn hosts(trace: TraceLevel, access: &str, rest: &str) -> usize {
         let text = format!(
             "name = \"t\"\n[run]\nduration = \"1 s\"\n[topology.dumbbell]\npairs = 20\naccess = {{ {access} }}\n\
              bottleneck = {{ rate = \"1 Mbit/s\", delay = \"1 ms\", queue = \"9 packets\" }}\n{rest}"
         );
-        let scenario = Scenario::parse(&text, "t").and_then(|scenario| scenario.resolve());
-        let experiment = scenario.unwrap_or_else(|error| panic!("{error}"));
-        let options = RunOptions { trace, ..RunOptions::default() };
-        let simulation = Simulation::new(Cow::Owned(experiment), &options).unwrap();
-        simulation.plane.network.late_hosts()
+        simulation(trace, &text).plane.network.late_hosts()
     }
 
     #[test]
@@ -226,5 +234,38 @@ mod tests {
         let radio =
             "[[radio]]\nname = \"r\"\nlinks = [\"access-s1\"]\nsensing = { off = \"1 s\", on = \"1 s\" }\n";
         assert_eq!(hosts(TraceLevel::None, ACCESS, &format!("{all}{radio}")), 39, "a radio at one host");
+    }
+
+    /// How many link directions of a dumbbell of two pairs hand packets on ahead of time, and whether the
+    /// bottleneck is played late.
+    fn early(trace: TraceLevel, bottleneck: &str, rest: &str) -> (usize, bool) {
+        let text = format!(
+            "name = \"t\"\n[run]\nduration = \"1 s\"\n[topology.dumbbell]\npairs = 2\n\
+             access = {{ rate = \"9 Mbit/s\", delay = \"5 ms\", queue = \"9 packets\" }}\n\
+             bottleneck = {{ rate = \"1 Mbit/s\", delay = \"1 ms\", {bottleneck} }}\n\
+             [[flow]]\ncount = 2\nfrom = \"s*\"\nto = \"d*\"\ntransport = \"newreno\"\n{rest}"
+        );
+        let simulation = simulation(trace, &text);
+        let network = &simulation.plane.network;
+        (network.directions().iter().filter(|hop| hop.is_early()).count(), network.has_inlets())
+    }
+
+    #[test]
+    fn links_that_nothing_changes_hand_packets_on() {
+        const QUEUE: &str = "queue = \"9 packets\"";
+        // Both directions of the bottleneck, and one of each access link.
+        assert_eq!(early(TraceLevel::None, QUEUE, ""), (6, true));
+        assert_eq!(early(TraceLevel::Series, QUEUE, ""), (6, true));
+        assert_eq!(early(TraceLevel::Full, QUEUE, ""), (0, false), "events are in the order of time");
+        assert_eq!(early(TraceLevel::None, &format!("{QUEUE}, loss = \"1 %\""), ""), (0, false), "losses");
+        assert_eq!(early(TraceLevel::None, "queue = { codel = {} }", ""), (0, false), "a queue discipline");
+        let radio =
+            "[[radio]]\nname = \"r\"\nlinks = [\"bottleneck\"]\nsensing = { off = \"1 s\", on = \"1 s\" }\n";
+        assert_eq!(early(TraceLevel::None, QUEUE, radio), (0, false), "a radio");
+        let radio = radio.replace("bottleneck", "access-s1");
+        // Acknowledgements reach `s1` behind a gate, so nothing may wait for them: only data are handed on.
+        assert_eq!(early(TraceLevel::None, QUEUE, &radio), (1, false), "a radio at a host");
+        let other = "[[udp]]\nfrom = \"s1\"\nto = \"d1\"\npattern = { constant = \"100 kbit/s\" }\n";
+        assert_eq!(early(TraceLevel::None, QUEUE, other), (0, false), "a source of UDP");
     }
 }
