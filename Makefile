@@ -121,7 +121,7 @@ fit-truth: $(VENV)/.core ## Judge cogtcp fit on COUNT drawn links on Linux in vi
 	$(BIN)/python benches/fit_truth.py capture --seed $(SEED) --count $(or $(COUNT),60) --out results/fit-truth-$(SEED)
 	$(BIN)/python benches/fit_truth.py judge --out results/fit-truth-$(SEED)
 
-kernel: $(VENV)/.core ## Build Linux for `--virtual`, once (7 minutes of CPU; KERNEL=PATH another tree, NAME=, HZ=250; see docs/virtual-time.md)
+kernel: $(VENV)/.core ## Build Linux for `--virtual`, once (7 to 9 minutes of CPU; KERNEL=PATH another tree, NAME=, HZ=250; see docs/virtual-time.md)
 	$(BIN)/cogtcp kernel build --hz $(or $(HZ),1000) $(if $(KERNEL),--source "$(KERNEL)") $(if $(NAME),--name "$(NAME)")
 
 packetdrill: $(VENV)/.core ## Play packetdrill's suites on both planes, and write docs/packetdrill.md (SUITE="PATH ...", checkouts of google/packetdrill, nplab/packetdrill, ligurio/packetdrill-testcases; PLANE=virtual)

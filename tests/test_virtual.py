@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import marshal
 import os
@@ -10,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -345,6 +347,44 @@ def test_a_guard_that_was_killed_is_named(tmp_path: Path) -> None:
     assert process.returncode == 1
     assert f"the guest's guard, process {guard}, was killed (signal 9)" in said
     assert soon(lambda: not any(path.exists() for path in made)), made
+    assert soon(lambda: not of_session(guard)), "nor what the guest was starting"
+
+
+def of_session(leader: int) -> list[str]:
+    """Return the processes of a session that have not ended."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            name, fields = (process / "stat").read_text().rpartition(")")[::2]
+            if int(fields.split()[3]) == leader and fields.split()[0] != "Z":
+                found.append(name)
+    return found
+
+
+def test_clean_ends_what_a_guest_without_a_guard_left() -> None:
+    """What the guest was starting as its guard was killed goes on, though its folder has gone."""
+    folder = Path(tempfile.gettempdir()) / "cogtcp-guest-orphan"
+    words = [sys.executable, "-c", "input()"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, env={"HOME": str(folder)}) as process:
+        assert soon(lambda: b"HOME" in Path(f"/proc/{process.pid}/environ").read_bytes())
+        assert folder in launch.end_leftovers()
+        assert process.wait(timeout=PATIENCE) == -signal.SIGKILL
+
+
+@in_virtual_time
+@pytest.mark.parametrize(("words", "code"), [(["true"], 0), (["false"], 1), (["nosuchprogram"], 127)])
+def test_a_program_that_uses_no_time_has_an_answer(tmp_path: Path, words: list[str], code: int) -> None:
+    (tmp_path / "scenario.toml").write_text(text())
+    done = subprocess.run(
+        [*command_line("emulate", "scenario.toml", "--virtual"), "--", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "The program used no virtual time: the links carried nothing." in done.stdout + done.stderr
 
 
 @in_virtual_time

@@ -251,7 +251,7 @@ def _clean(args: argparse.Namespace) -> int:
         print(json.dumps({"removed": removed, **left}))
         return 0
     for folder in folders:
-        print(f"removed the folder of a guest: {folder}")
+        print(f"removed a guest and its folder: {folder}")
     for folder in builds:
         print(f"removed the unfinished build of a kernel: {folder}")
     if not (ended or cleared or folders or builds):

@@ -19,7 +19,7 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
     """Add the verbs below `kernel` to its parser."""
     verb = partial(arguments.add_verb, arguments.verbs(parser))
 
-    build = verb("build", _build, "build a kernel (6 minutes of CPU, 0.7 GB of disk meanwhile)")
+    build = verb("build", _build, "build a kernel (7 to 9 minutes of CPU, 0.7 GB of disk meanwhile)")
     build.add_argument(
         "--source", metavar="DIR", help="a tree of Linux (default: Debian's package linux-source-6.12)"
     )

@@ -50,6 +50,8 @@ def _noticed_in(result: Result) -> list[str]:
 
 def _of_links(result: Result) -> str:
     """Return what the links carried, of a run without flows of its own: a program was emulated."""
+    if result.duration_s == 0:
+        return "The program used no virtual time: the links carried nothing."
     rates: dict[str, list[str]] = {}
     for row in result.rows("links"):
         rate = _GOODPUT.text(row["carried_bytes"] * 8 / result.duration_s, unit=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,3 +25,15 @@ def marked(mark: re.Pattern[bytes], proc: Path = Path("/proc")) -> Iterator[tupl
             found = next(filter(None, map(mark.fullmatch, variables)), None)
         if found:
             yield folder, found
+
+
+def end(mark: re.Pattern[bytes]) -> None:
+    """End these processes, until there is none: they may start others until they are ended themselves."""
+    is_one = True
+    while is_one:
+        is_one = False
+        for process, _ in marked(mark):
+            # It may end meanwhile.
+            with contextlib.suppress(OSError):
+                os.kill(int(process.name), signal.SIGKILL)
+                is_one = True

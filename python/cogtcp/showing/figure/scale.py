@@ -28,7 +28,12 @@ class Scale:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Return where a value is: 0 at the lower end, 1 at the upper, beyond outside."""
+        """Return where a value is: 0 at the lower end, 1 at the upper, beyond outside.
+
+        On an axis without length, as of a run that took no time, all is at the lower end.
+        """
+        if self.low == self.high:
+            return 0.0
         if self.log:
             if value <= 0:
                 return -math.inf

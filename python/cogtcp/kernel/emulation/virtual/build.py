@@ -12,7 +12,6 @@ import os
 import re
 import resource
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogtcp._errors import RunError, UsageError
-from cogtcp.kernel.emulation.marked import marked
+from cogtcp.kernel.emulation.marked import end
 from cogtcp.kernel.emulation.virtual import edits, kernels
 from cogtcp.kernel.emulation.virtual.kernels import NAME, Kernel
 
@@ -149,7 +148,7 @@ def _make(
     told(f"Linux {release}, {hz} Hz: applied {', '.join(applied)}; configuring")
     log = folder / "build.log"
     _configure(tree, log, jobs)
-    told(f"compiling with {jobs} processes (about 6 minutes of CPU); log: {log}")
+    told(f"compiling with {jobs} processes (7 to 9 minutes of CPU); log: {log}")
     _call(["make", "ARCH=um", f"-j{jobs}", "linux"], tree, log)
     ready = folder / "ready"
     ready.mkdir()
@@ -368,21 +367,10 @@ def end_leftovers() -> list[Path]:
         if not Path("/proc", folder.name.split("-")[1]).exists()
     ]
     for folder in found:
-        _end_programs(folder)
+        # make starts others until it is ended itself.
+        end(re.compile(re.escape(f"{MARK}={folder}".encode())))
         shutil.rmtree(folder, ignore_errors=True)
     return found
-
-
-def _end_programs(folder: Path) -> None:
-    """End the programs of the build in a folder: make starts others until it is ended itself."""
-    is_one, mark = True, re.compile(re.escape(f"{MARK}={folder}".encode()))
-    while is_one:
-        is_one = False
-        for process, _ in marked(mark):
-            # It may end meanwhile.
-            with contextlib.suppress(OSError):
-                os.kill(int(process.name), signal.SIGKILL)
-                is_one = True
 
 
 def _children_s() -> float:

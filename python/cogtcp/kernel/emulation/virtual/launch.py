@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp._errors import NoKernelPlaneError, RunError
 from cogtcp.kernel.emulation.job import answer_of
+from cogtcp.kernel.emulation.marked import end, marked
 from cogtcp.kernel.emulation.virtual import guard
 
 if TYPE_CHECKING:
@@ -285,7 +286,9 @@ def _guest(exchange: Path, memory: Path, seed: int, kernel: Kernel) -> Iterator[
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
                 pipe.close()
-        process.wait()
+        if process.wait() != 0:
+            # A guard that was killed ended none. The guest's kernel ends with it, a child of that may not.
+            end(re.compile(re.escape(f"HOME={exchange}".encode())))
 
 
 def _quoted(word: str) -> str:
@@ -440,6 +443,13 @@ def leftovers() -> list[Path]:
     return sorted(found)
 
 
+def _unguarded() -> set[Path]:
+    """Return the folders, which may be gone, of guests whose processes go on without a guard."""
+    mark = re.compile(rb"HOME=(/.*/" + _MARK.encode() + rb"[^/]*)")
+    folders = {Path(os.fsdecode(found[1])) for _, found in marked(mark)}
+    return {folder for folder in folders if not _is_guarded(folder)}
+
+
 def _is_guarded(folder: Path) -> bool:
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
@@ -447,12 +457,15 @@ def _is_guarded(folder: Path) -> bool:
                 if os.fsencode(folder) in (process / "cmdline").read_bytes():
                     return True
     # It may be about to be: its maker has just made it.
-    return time.time() - folder.stat().st_mtime < 10.0
+    with contextlib.suppress(FileNotFoundError):
+        return time.time() - folder.stat().st_mtime < 10.0
+    return False
 
 
 def end_leftovers() -> list[Path]:
-    """Remove these folders; return them."""
-    found = leftovers()
+    """End what is left of guests, and remove their folders; return these folders."""
+    found = sorted({*leftovers(), *_unguarded()})
     for folder in found:
+        end(re.compile(re.escape(f"HOME={folder}".encode())))
         shutil.rmtree(folder, ignore_errors=True)
     return found
