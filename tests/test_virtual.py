@@ -350,6 +350,16 @@ def test_a_guard_that_was_killed_is_named(tmp_path: Path) -> None:
     assert soon(lambda: not of_session(guard)), "nor what the guest was starting"
 
 
+@in_virtual_time
+def test_a_limit_of_the_address_space_is_named(tmp_path: Path) -> None:
+    """What Linux says where 1 GiB cannot be mapped."""
+    for name in ("err", "clock"):
+        (tmp_path / name).touch()
+    (tmp_path / "kernel.log").write_text("setup_physmem - mapping 1061158912 bytes failed")
+    with pytest.raises(NoKernelPlaneError, match=r"limit of the address space \(ulimit -v\)"):
+        launch._answer(tmp_path, kernels.find(), 1, is_full=False)
+
+
 def of_session(leader: int) -> list[str]:
     """Return the processes of a session that have not ended."""
     found = []

@@ -80,7 +80,7 @@ def add_advise(parser: argparse.ArgumentParser) -> None:
         type=int,
         const=2,
         metavar="N",
-        help="confirm the best two on this machine's Linux, N seeds (default: 2)",
+        help="confirm the best two on Linux, in virtual time if a kernel is built, N seeds (default: 2)",
     )
 
 

@@ -31,7 +31,7 @@ def add_validate(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="A,B,...",
-        help="only these peers: ns-2, ns-3, Linux, theory",
+        help="only these peers: ns-2, ns-3, Linux (in virtual time if a kernel is built), theory",
     )
     parser.add_argument("--list", action="store_true", help="show the cases of the seed, and run none")
 

@@ -60,6 +60,11 @@ _FAILURES = (
         "tracing of processes (ptrace) is forbidden here, which the guest needs; in a container: "
         "--cap-add SYS_PTRACE, or --security-opt seccomp=unconfined",
     ),
+    (
+        r"setup_physmem",
+        f"{MEMORY_MB} MiB of memory for the guest cannot be mapped: raise the limit of the address space "
+        "(ulimit -v)",
+    ),
     (r"PROT_EXEC|noexec", "the guest's memory lies on a file system that is mounted noexec"),
     (
         r"Out of memory|invoked oom-killer|Cannot allocate memory|report_enomem",
