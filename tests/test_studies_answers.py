@@ -14,7 +14,7 @@ import pytest
 from cogtcp.model.statistics import Interval
 from cogtcp.showing.figure.model import Dots, Rule, Text, Whiskers
 from cogtcp.showing.report.alone import alone
-from cogtcp.studies import Setting, Unsaid, answers, causes, kept, list_studies
+from cogtcp.studies import Setting, Unsaid, answers, causes, joint, kept, list_studies, readings
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import Space, show
 from cogtcp.studies.support import Support, share
@@ -294,3 +294,14 @@ def test_a_value_is_shown_without_an_exponent() -> None:
     assert [show(value) for value in (0.1234, 999.4, 999.6, 1000.0, 12345.6, "drop")] == [
         "0.123", "999", "1000", "1000", "12346", "drop",
     ]  # fmt: skip
+
+
+def test_a_claim_counts_the_settings_of_both_its_searches() -> None:
+    """Where the joint setting holds more of a claim: what its own search tried was tried for it, too."""
+    study = next(each for each in list_studies() if each.name == "manet")
+    together, own, both = joint.read(study), readings.read(study), joint.with_readings(study)
+    assert together is not None
+    taken = [name for name in both if name in own and both[name].setting == together.setting]
+    assert taken
+    for name in taken:
+        assert both[name].evaluated == own[name].evaluated + together.evaluated

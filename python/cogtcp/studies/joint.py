@@ -169,11 +169,12 @@ def with_readings(study: Study) -> dict[str, Reading]:
         if name in found and found[name].held >= there.held:
             continue
         first = together.seeds[0]
+        tried = found[name].evaluated if name in found else 0
         found[name] = readings.Reading(
             setting=together.setting,
             parts=there.parts,
             seeds=(first, first + there.seeds - 1),
-            evaluated=together.evaluated,
+            evaluated=tried + together.evaluated,
             least=math.nan,
             numbers=there.numbers,
             nearest=None,
