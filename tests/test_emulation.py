@@ -596,12 +596,12 @@ def test_what_cannot_be_emulated_is_refused(command: Command, tmp_path: Path) ->
     assert "ICMP of IPv4" in done.err
     assert "kernel plane emulates" in done.err
     check(Scenario.from_file(tmp_path / "icmp.toml"))
-    (tmp_path / "vegas.toml").write_text(text().replace("linux-cubic", "vegas"))
-    done = command("emulate", "vegas.toml")
+    (tmp_path / "copa.toml").write_text(text().replace("linux-cubic", "copa"))
+    done = command("emulate", "copa.toml")
     assert (done.code, "the kernel has no transport" in done.err) == (2, True)
     with pytest.raises(ScenarioError):
-        check(Scenario.from_file(tmp_path / "vegas.toml"))
-    assert check(Scenario.from_file(tmp_path / "vegas.toml"), command=True) == []
+        check(Scenario.from_file(tmp_path / "copa.toml"))
+    assert check(Scenario.from_file(tmp_path / "copa.toml"), command=True) == []
     assert command("emulate").code == 2
 
 
@@ -726,9 +726,9 @@ def test_planes_are_compared_side_by_side(command: Command, tmp_path: Path) -> N
     assert "linux-reno: kernel" in page
     assert "linux-reno: simulator" in page
     # What cannot be compared is said before anything runs.
-    vegas = [*compare[:2], "--transport", "vegas", "--plane", "sim,kernel"]
+    copa = [*compare[:2], "--transport", "copa", "--plane", "sim,kernel"]
     for arguments, word in (
-        (vegas, "the kernel has no transport"),
+        (copa, "the kernel has no transport"),
         ([*compare, "--plane", "kernel"], "sim,kernel"),
         ([*compare, "--plane", "sim,kernal"], "kernel"),
         ([*compare, "--plane", "sim,kernel", "--jobs", "2"], "--jobs"),

@@ -192,18 +192,18 @@ def test_bad_input_is_told_with_its_place(command: Command, tmp_path: Path) -> N
 def test_a_transport_that_the_kernel_lacks_is_refused(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("the plane needs Linux")
-    (tmp_path / "vegas.pkt").write_text(HANDSHAKE.read_text().replace("linux-reno", "vegas"))
+    (tmp_path / "copa.pkt").write_text(HANDSHAKE.read_text().replace("linux-reno", "copa"))
     (tmp_path / "bad.pkt").write_text(
         HANDSHAKE.read_text().replace("%{ assert tcpi_snd_cwnd == 10 }%", "dance")
     )
     try:
-        outcomes = packets.play([tmp_path / "bad.pkt", tmp_path / "vegas.pkt", HANDSHAKE], "kernel")
+        outcomes = packets.play([tmp_path / "bad.pkt", tmp_path / "copa.pkt", HANDSHAKE], "kernel")
     except NoKernelPlaneError as error:
         pytest.skip(f"no kernel plane here: {error}")
-    bad, vegas, sound = outcomes
-    assert (bad.verdict, vegas.verdict) == ("error", "error")
+    bad, copa, sound = outcomes
+    assert (bad.verdict, copa.verdict) == ("error", "error")
     assert "after the time" in str(bad.error)
-    assert re.search(r'no transport "vegas"|cannot be', str(vegas.error))
+    assert re.search(r'no transport "copa"|cannot be', str(copa.error))
     assert sound.verdict in ("agrees", "late")
 
 

@@ -110,7 +110,7 @@ impl BandwidthEstimator {
         }
         // This ACK belongs to the sample that begins now, if one ends.
         self.close_sample(now);
-        self.bytes += self.count.bytes(ack, tcp.mss);
+        self.bytes += self.count.bytes(ack.acked, ack.duplicate, tcp.mss);
         if let Filter::Tustin { until: until @ None, .. } = &mut self.filter
             && self.rtt_min != Duration::MAX
             && !self.rtt.is_zero()
@@ -176,19 +176,20 @@ pub(super) struct AckedCount {
 }
 
 impl AckedCount {
-    pub(super) fn bytes(&mut self, ack: &AckSample, mss: u64) -> u64 {
-        if ack.acked == 0 {
-            let bytes = if ack.duplicate { mss } else { 0 };
+    /// Of an ACK that acknowledges `acked` bytes; `duplicate`: with none it stands for a segment.
+    pub(super) fn bytes(&mut self, acked: u64, duplicate: bool, mss: u64) -> u64 {
+        if acked == 0 {
+            let bytes = if duplicate { mss } else { 0 };
             self.accounted += bytes;
             return bytes;
         }
-        if ack.acked <= mss {
-            return ack.acked;
+        if acked <= mss {
+            return acked;
         }
-        if self.accounted >= ack.acked {
-            self.accounted -= ack.acked;
+        if self.accounted >= acked {
+            self.accounted -= acked;
             return mss;
         }
-        ack.acked - std::mem::take(&mut self.accounted)
+        acked - std::mem::take(&mut self.accounted)
     }
 }

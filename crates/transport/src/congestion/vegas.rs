@@ -38,8 +38,8 @@ pub const INFO: ControlInfo = ControlInfo {
         segments("beta", "more segments queued than this: cwnd shrinks by one per round trip", 4.0),
         segments("gamma", "more segments queued than this: slow start ends", 1.0),
         ParameterSpec::choice("rules", "linux", &["linux", "linux-segments", "ns2"]).described(
-            "rules: Linux's and ns-3's in bytes; Linux's in whole segments, without `diff` and `abc_limit`; \
-             or ns-2's (slow start every other round trip, window cut to 3/4, fine timeout)",
+            "rules: Linux's and ns-3's in bytes; Linux's in whole segments; ns-2's (slow start every other round trip, \
+             window cut to 3/4, fine timeout)",
         ),
         ParameterSpec::choice("diff", "linux", &["linux", "paper"]).described(
             "segments queued under Linux's rules: over the base RTT as Linux, or over the round's RTT as the \

@@ -38,8 +38,8 @@ pub const INFO: ControlInfo = ControlInfo {
         bandwidth::AT_LEAST_HALF,
         growth::ABC_LIMIT,
         ParameterSpec::choice("rules", "paper", &["paper", "linux"]).described(
-            "paper: the window of the estimate as a recovery begins; linux: half, and the estimate's as it ends, in whole \
-             segments and jiffies (the other parameters are without effect)",
+            "when the estimate sets the window. paper: as recovery begins; linux: as it ends, in whole numbers, by no other \
+             parameter",
         ),
     ],
     presets: &[
@@ -129,19 +129,18 @@ mod tests {
     #[test]
     fn acked_count_does_not_count_duplicates_twice() {
         let mut count = AckedCount::default();
-        let duplicate = AckSample { duplicate: true, ..AckSample::default() };
-        assert_eq!(count.bytes(&duplicate, MSS), MSS);
-        assert_eq!(count.bytes(&duplicate, MSS), MSS);
+        assert_eq!(count.bytes(0, true, MSS), MSS);
+        assert_eq!(count.bytes(0, true, MSS), MSS);
         // The hole is filled: 4 segments acknowledged, 2 of them counted before.
-        assert_eq!(count.bytes(&ack(4 * MSS, ms(1)), MSS), 2 * MSS);
-        assert_eq!(count.bytes(&ack(2 * MSS, ms(1)), MSS), 2 * MSS);
+        assert_eq!(count.bytes(4 * MSS, false, MSS), 2 * MSS);
+        assert_eq!(count.bytes(2 * MSS, false, MSS), 2 * MSS);
         for _ in 0..5 {
-            count.bytes(&duplicate, MSS);
+            count.bytes(0, true, MSS);
         }
         // Partial ACK of 2 segments when 5 were counted: one segment, 3 stay accounted for.
-        assert_eq!(count.bytes(&ack(2 * MSS, ms(1)), MSS), MSS);
-        assert_eq!(count.bytes(&ack(4 * MSS, ms(1)), MSS), MSS);
-        assert_eq!(count.bytes(&AckSample::default(), MSS), 0, "a window update delivers nothing");
+        assert_eq!(count.bytes(2 * MSS, false, MSS), MSS);
+        assert_eq!(count.bytes(4 * MSS, false, MSS), MSS);
+        assert_eq!(count.bytes(0, false, MSS), 0, "a window update delivers nothing");
     }
 
     #[test]

@@ -16,7 +16,6 @@
 
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, Parameters, TcpState, growth};
 use super::NAME;
-use crate::micros;
 use cogtcp_units::{Duration, Time};
 
 /// The state of one connection.
@@ -27,9 +26,9 @@ pub(super) struct LinuxVegas {
     gamma: u64,
     /// Whether Vegas or Reno rules.
     on: bool,
-    /// Least RTT since the last pause, and of this round, with how many samples.
-    base: Duration,
-    round_rtt: Duration,
+    /// Least RTT since the last pause, and of this round, microseconds, with how many samples.
+    base: u64,
+    round_rtt: u64,
     samples: u32,
     round: growth::Round,
     reno: growth::LinuxReno,
@@ -43,8 +42,8 @@ impl LinuxVegas {
             beta: whole("beta"),
             gamma: whole("gamma"),
             on: true,
-            base: Duration::MAX,
-            round_rtt: Duration::MAX,
+            base: u64::MAX,
+            round_rtt: u64::MAX,
             samples: 0,
             round: growth::Round::default(),
             reno: growth::LinuxReno::new(),
@@ -58,7 +57,7 @@ impl LinuxVegas {
     }
 
     fn clear_round(&mut self) {
-        (self.round_rtt, self.samples) = (Duration::MAX, 0);
+        (self.round_rtt, self.samples) = (u64::MAX, 0);
     }
 
     /// `tcp_reno_cong_avoid`.
@@ -75,21 +74,21 @@ impl LinuxVegas {
 
     /// What a round trip decides.
     fn decide(&self, tcp: &mut TcpState, acked: u64) {
-        let (rtt, base) = (self.round_rtt.as_nanos(), self.base.as_nanos().max(1));
+        // Microseconds, of which a product with cwnd fits.
+        let (rtt, base) = (self.round_rtt, self.base);
         let cwnd = tcp.cwnd / tcp.mss;
-        let diff = u128::from(cwnd) * u128::from(rtt - self.base.as_nanos()) / u128::from(base);
+        let diff = cwnd.saturating_mul(rtt - base) / base;
         if tcp.in_slow_start() {
-            if diff > u128::from(self.gamma) {
-                let carried = (u128::from(cwnd) * u128::from(base) / u128::from(rtt.max(1))) as u64;
-                tcp.cwnd = cwnd.min(carried + 1) * tcp.mss;
+            if diff > self.gamma {
+                tcp.cwnd = cwnd.min(cwnd.saturating_mul(base) / rtt + 1) * tcp.mss;
                 tcp.ssthresh = tcp.ssthresh.min(tcp.cwnd);
             } else {
                 Self::slow_start(tcp, acked);
             }
-        } else if diff > u128::from(self.beta) {
+        } else if diff > self.beta {
             tcp.cwnd = tcp.cwnd.saturating_sub(tcp.mss);
             tcp.ssthresh = tcp.ssthresh.min(tcp.cwnd);
-        } else if diff < u128::from(self.alpha) {
+        } else if diff < self.alpha {
             tcp.cwnd += tcp.mss;
         }
         tcp.cwnd = tcp.cwnd.max(2 * tcp.mss);
@@ -122,7 +121,7 @@ impl CongestionControl for LinuxVegas {
 
     fn pkts_acked(&mut self, _now: Time, _tcp: &mut TcpState, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
-            let rtt = Duration::from_nanos(micros::whole(rtt).as_nanos().saturating_add(1000));
+            let rtt = rtt.as_nanos() / 1000 + 1;
             self.base = self.base.min(rtt);
             self.round_rtt = self.round_rtt.min(rtt);
             self.samples += 1;
@@ -154,13 +153,14 @@ impl CongestionControl for LinuxVegas {
 
     fn cwnd_event(&mut self, _now: Time, tcp: &mut TcpState, event: CaEvent) {
         if matches!(event, CaEvent::CwndRestart | CaEvent::TxStart) {
-            self.base = Duration::MAX;
+            self.base = u64::MAX;
             self.enable(tcp);
         }
     }
 
     fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
-        show("base_rtt_s", super::super::seconds(self.base));
+        let base = if self.base == u64::MAX { Duration::MAX } else { Duration::from_micros(self.base) };
+        show("base_rtt_s", super::super::seconds(base));
     }
 }
 

@@ -124,8 +124,7 @@ impl CongestionControl for LinuxWestwood {
             && tcp.ca_state == CaState::Open
             && tcp.peer_window == std::mem::replace(&mut self.peer_window, tcp.peer_window);
         // Every other ACK of nothing new stands for a segment there.
-        let counted = AckSample { duplicate: true, ..*ack };
-        self.bytes += if is_predicted { ack.acked } else { self.count.bytes(&counted, tcp.mss) };
+        self.bytes += if is_predicted { ack.acked } else { self.count.bytes(ack.acked, true, tcp.mss) };
         self.rtt_min =
             if std::mem::take(&mut self.resets_rtt_min) { self.rtt } else { self.rtt.min(self.rtt_min) };
         if std::mem::take(&mut self.ended) {
