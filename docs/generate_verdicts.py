@@ -14,7 +14,9 @@ on.
 from __future__ import annotations
 
 import argparse
+import resource
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,6 +81,7 @@ def main() -> int:
     failed = bool(stale) and not args.write
     if failed:
         print("if that is meant: .venv/bin/python docs/generate_verdicts.py --write")
+    spent = [(time.monotonic(), processor())]
     for study, _ in found if args.sample else ():
         print(f"{study.name} ...", flush=True)
         changed = kept.changed(study, args.sample, ROOT / "results" / f"search-{study.name}" / "runs")
@@ -86,7 +89,23 @@ def main() -> int:
         for line in changed:
             print(f"  {line}")
         failed |= bool(changed)
+        spent.append((time.monotonic(), processor()))
+        print(f"  took {took(spent[-2], spent[-1])}", flush=True)
+    if args.sample:
+        print(f"all studies took {took(spent[0], spent[-1])}")
     return int(failed)
+
+
+def processor() -> float:
+    """Return the seconds of processor time that this program and its ended helpers have used."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(item.ru_utime + item.ru_stime for item in used)
+
+
+def took(begin: tuple[float, float], end: tuple[float, float]) -> str:
+    """Return the minutes between two readings of the clock and of the processor time."""
+    wall, cpu = (last - first for first, last in zip(begin, end, strict=True))
+    return f"{wall / 60:.1f} min ({cpu / 60:.1f} min of processor time)"
 
 
 def printed_again(study: studies.Study) -> list[printed.Again]:
