@@ -60,7 +60,7 @@ WORKERS ?= 2
 quick: $(VENV)/.dev ## Test what a change touches, and as much else as fits into a minute
 	@if test -e $(EXTENSION); then $(BIN)/python tests/quick.py; else $(MAKE) --no-print-directory $(VENV)/.core && $(BIN)/python tests/quick.py; fi
 
-studies: $(VENV)/.core ## Check the pages of verdicts; measure a sample of settings and the best parameter values again (half an hour)
+studies: $(VENV)/.core ## Check the pages of verdicts; measure a sample of settings and the best parameter values again (40 minutes of CPU)
 	$(BIN)/python docs/generate_findings.py
 	$(BIN)/python docs/generate_verdicts.py --sample 3
 
