@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +34,8 @@ MOST_GZIPPED = 2_000_000
 _BUNDLE = ".bundle.js"
 #: Lines of a trace that is sent as steps, and what a number of JavaScript holds exactly.
 _LEAST_PACKED, _MOST_EXACT = 1000, 2**53
+#: Comments that have lines of their own: for readers of the source, not of the page.
+_COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*[\s\S]*?\*/[ \t]*)\n", re.MULTILINE)
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
@@ -58,6 +61,9 @@ def contents(
     }
     if bundles is not None:
         found = {name: text for name, text in found.items() if not name.endswith(_BUNDLE)} | dict(bundles)
+    for name, text in found.items():
+        if name.endswith(".js") and not name.endswith(_BUNDLE):
+            found[name] = _COMMENTS.sub(b"", text)
     found["charts.js"] = ("\n".join(page.scripts(with_map=True)) + "\n").encode()
     style = (page.template_text("page.css"), page.static("uPlot.min.css"))
     found["page.css"] = ("\n".join(style) + "\n").encode()
