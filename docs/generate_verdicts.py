@@ -24,7 +24,7 @@ from cogtcp import studies
 from cogtcp.running.runner import Runner
 from cogtcp.showing.report.alone import alone
 from cogtcp.studies import answers, joint, kept, printed, search
-from cogtcp.studies.halves import halves
+from cogtcp.studies.halves import in_sentences
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
 from cogtcp.studies.telling import lacking_text, missing_text, numbers_text, share_apart
@@ -165,18 +165,13 @@ def page(found: Found) -> str:
         for item in known.values():
             ours = " (ours)" if item.row.ours else ""
             rows.append(
-                f"| {item.row.figure} | {item.row.id}{ours} | {item.row.claim} | {verdict(item)} "
-                f"| {turn(study, item)} |"
+                f"| {item.row.figure} | {item.row.id}{ours} | {item.row.claim} "
+                f"| {in_sentences(item.answer, item.place)} | {turn(study, item)} |"
             )
         parts.append("\n".join(rows) + "\n")
         parts += joint_values(study)
         parts += [details(study, item) for item in known.values() if item.place or item.reading]
     return "\n".join(parts)
-
-
-def verdict(item: kept.Known) -> str:
-    """Return the verdict in two plain sentences."""
-    return " ".join(half for half in halves(item.answer, item.place) if half) or item.answer.text
 
 
 def details(study: studies.Study, item: kept.Known) -> str:
@@ -228,24 +223,23 @@ def joint_values(study: studies.Study) -> list[str]:
     if found is None:
         return []
     summary = "<summary>the setting where most claims hold together</summary>\n"
-    changes = "".join(f"{line}\n" for line in changed(study, found))
+    changes = "".join(f"{line}\n" for line in failing(study, found))
     changes += "\n" if changes else ""
     return [f'<details markdown="1">\n{summary}\n{changes}{values(study, found.setting)}</details>\n']
 
 
-def changed(study: studies.Study, found: joint.Joint) -> list[str]:
+def failing(study: studies.Study, found: joint.Joint) -> list[str]:
     """Return a line for each claim that fails at the joint setting: what must change for it."""
     told = []
     for row in study.claims:
         there = found.claims.get(row.id)
         if there is None or there.verdict == "holds":
             continue
-        held = (
-            f"{there.held or 'none'} of its {len(there.parts)} statements hold{'s' * (there.held < 2)} there"
-        )
+        verb = "holds" if there.held < 2 else "hold"
+        held = f"{there.held or 'none'} of its {len(there.parts)} statements {verb} there"
         held = held if len(there.parts) > 1 else "does not hold there"
-        to = there.change and study.space.differences(study.space.base.but(**there.change.values))
-        then = f"It holds with {to}." if to else "No change found."
+        to = there.told_change(study.space)
+        then = "No change found." if there.change is None else f"It holds with {to}."
         told.append(f"- {row.figure} ({row.id}): {held}. {then}")
     return told
 

@@ -659,6 +659,11 @@ def test_on_a_phone_the_answer_stays_above_the_sliders(browser: Any, address: st
     found.close()
 
 
+def test_code_behind_a_comment_stays() -> None:
+    text = b"/* a */ code();\n  // b\n/** c\n * d */\nmore(); // e\n"
+    assert site._COMMENTS.sub(b"", text) == b"/* a */ code();\nmore(); // e\n"
+
+
 def test_it_is_small(wasm: Path, bundles: dict[str, bytes]) -> None:
     if "web" not in wasm.parts:
         pytest.skip("the size is that of `make web`")

@@ -17,7 +17,7 @@ from cogtcp._errors import UsageError
 from cogtcp.cli import arguments, progress
 from cogtcp.studies import answers, find, list_studies, reproduce, scenario_at
 from cogtcp.studies.folder import chosen
-from cogtcp.studies.halves import HOLDS, halves, share_counted
+from cogtcp.studies.halves import HOLDS, in_sentences, share_counted
 
 if TYPE_CHECKING:
     import argparse
@@ -313,8 +313,8 @@ def _table(result: StudyResult, width: int) -> Table:
 def _verdict(claim: Claim) -> Text:
     if claim.outcome is None:
         return Text(claim.verdict, style="bold red")
-    sentences = [half for half in halves(claim.outcome.answer, claim.outcome.place) if half]
-    return Text(" ".join(sentences) or claim.verdict, style=_STYLES[claim.outcome.answer.reproduced])
+    told = in_sentences(claim.outcome.answer, claim.outcome.place)
+    return Text(told, style=_STYLES[claim.outcome.answer.reproduced])
 
 
 def _lines(claim: Claim, at: str) -> list[str]:

@@ -35,7 +35,7 @@ _BUNDLE = ".bundle.js"
 #: Lines of a trace that is sent as steps, and what a number of JavaScript holds exactly.
 _LEAST_PACKED, _MOST_EXACT = 1000, 2**53
 #: Comments that have lines of their own: for readers of the source, not of the page.
-_COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*[\s\S]*?\*/[ \t]*)\n", re.MULTILINE)
+_COMMENTS = re.compile(rb"^[ \t]*(?://.*|/\*(?:(?!\*/)[\s\S])*\*/[ \t]*)\n", re.MULTILINE)
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 

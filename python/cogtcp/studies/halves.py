@@ -23,6 +23,11 @@ def halves(answer: Answer, place: Support | None) -> tuple[str, str]:
     return _first(answer), _second(answer, place)
 
 
+def in_sentences(answer: Answer, place: Support | None) -> str:
+    """Return both sentences together, or the verdict in a phrase where nothing is known."""
+    return " ".join(filter(None, halves(answer, place))) or answer.text
+
+
 def _first(answer: Answer) -> str:
     if answer.reproduced == "ours":
         return ""

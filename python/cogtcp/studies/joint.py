@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.judging import Judged
     from cogtcp.studies.readings import Part, Reading
     from cogtcp.studies.search import Search
-    from cogtcp.studies.space import Setting, Unsaid, Value
+    from cogtcp.studies.space import Setting, Space, Unsaid, Value
     from cogtcp.studies.verdicts import Verdict
 
 FILE = "joint.json"
@@ -103,6 +103,12 @@ class There:
     def verdict(self) -> Verdict:
         """The verdict of the claim."""
         return combine([part.answer for part in self.parts])
+
+    def told_change(self, space: Space) -> str:
+        """Return the values with which the claim holds; empty where it holds as it is."""
+        if self.change is not None:
+            return space.differences(space.base.but(**self.change.values))
+        return "" if self.verdict == "holds" else "no change found"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from cogtcp.showing.report import page
 from cogtcp.studies import answers, stacks, today
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.exhibits import Table
-from cogtcp.studies.halves import HOLDS, halves
+from cogtcp.studies.halves import HOLDS, in_sentences
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.showing import claim_presets
 
@@ -99,8 +99,7 @@ def _halves(claim: Claim) -> str:
     """Return the verdict in two plain sentences."""
     if claim.outcome is None:
         return claim.verdict
-    found = halves(claim.outcome.answer, claim.outcome.place)
-    return " ".join(half for half in found if half) or claim.verdict
+    return in_sentences(claim.outcome.answer, claim.outcome.place)
 
 
 def _joint(result: StudyResult) -> str:
@@ -123,11 +122,7 @@ def _joint_table(result: StudyResult) -> Table | None:
         if there is None:
             continue
         failing = "; ".join(part.says.rstrip(".") for part in there.parts if part.answer != "holds")
-        changed = ""
-        if there.change is not None:
-            changed = result.study.space.differences(result.study.space.base.but(**there.change.values))
-        elif there.verdict != "holds":
-            changed = "no change found"
+        changed = there.told_change(result.study.space)
         held = f"{HOLDS[there.verdict]}, {there.held} of {len(there.parts)}"
         rows.append([row.id, row.figure, held, failing, changed])
     return Table(

@@ -18,6 +18,14 @@ pub(super) const fn segments_to_ssthresh(tcp: &TcpState) -> u64 {
     tcp.ssthresh.saturating_sub(tcp.cwnd).div_ceil(tcp.mss)
 }
 
+/// Linux's slow start (`tcp_slow_start`): cwnd grows by the bytes acknowledged, to ssthresh. Returns the bytes that are
+/// left for congestion avoidance.
+pub(super) fn slow_start_to_ssthresh(tcp: &mut TcpState, acked: u64) -> u64 {
+    let step = acked.min(segments_to_ssthresh(tcp).saturating_mul(tcp.mss));
+    tcp.cwnd += step;
+    acked - step
+}
+
 /// RFC 5681 equation (4): half of FlightSize, at least two segments.
 pub(super) fn half_flight(tcp: &TcpState) -> u64 {
     (tcp.flight_size / 2).max(2 * tcp.mss)
@@ -84,11 +92,13 @@ pub(super) struct LinuxReno {
     increase: Additive,
 }
 
-impl LinuxReno {
-    pub(super) fn new() -> Self {
+impl Default for LinuxReno {
+    fn default() -> Self {
         Self { increase: Additive::reno() }
     }
+}
 
+impl LinuxReno {
     /// ssthresh after a loss event.
     pub(super) fn ssthresh(&mut self, tcp: &TcpState) -> u64 {
         self.increase.reset();
@@ -96,12 +106,7 @@ impl LinuxReno {
     }
 
     pub(super) fn grow(&mut self, tcp: &mut TcpState, acked: u64) {
-        let mut left = acked;
-        if tcp.in_slow_start() {
-            let step = acked.min(segments_to_ssthresh(tcp).saturating_mul(tcp.mss));
-            tcp.cwnd += step;
-            left -= step;
-        }
+        let left = if tcp.in_slow_start() { slow_start_to_ssthresh(tcp, acked) } else { acked };
         if left > 0 {
             self.increase.grow(tcp, left);
         }

@@ -85,14 +85,70 @@ struct Vegas {
     /// diff is taken over the base RTT, not over the round's.
     diff_over_base: bool,
     abc_limit: f64,
+    samples: Samples,
+    reno: Additive,
+}
+
+/// The RTTs that decide under Linux's rules, and whether Vegas decides.
+#[derive(Clone, Debug)]
+struct Samples {
     /// Whether Vegas or Reno rules: Vegas in the Open state only.
     on: bool,
-    base_rtt: Duration,
+    /// Least RTT since the connection was last idle.
+    base: Duration,
     round: Round,
     /// Least RTT of this round and how many samples it had.
-    round_rtt: Duration,
-    samples: u32,
-    reno: Additive,
+    rtt: Duration,
+    count: u32,
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self { on: true, base: Duration::MAX, round: Round::default(), rtt: Duration::MAX, count: 0 }
+    }
+}
+
+impl Samples {
+    fn enable(&mut self, tcp: &TcpState) {
+        self.on = true;
+        self.round.begin(tcp);
+        self.clear_round();
+    }
+
+    fn clear_round(&mut self) {
+        (self.rtt, self.count) = (Duration::MAX, 0);
+    }
+
+    fn take(&mut self, rtt: Duration) {
+        self.base = self.base.min(rtt);
+        self.rtt = self.rtt.min(rtt);
+        self.count += 1;
+    }
+
+    /// Whether there are too few samples to tell queueing from a delayed ACK: Reno rules for this ACK.
+    fn are_too_few(&self) -> bool {
+        self.count <= 2
+    }
+
+    fn set_state(&mut self, tcp: &TcpState, state: CaState) {
+        if state == CaState::Open {
+            self.enable(tcp);
+        } else {
+            self.on = false;
+        }
+    }
+
+    fn on_event(&mut self, tcp: &TcpState, event: CaEvent) {
+        if matches!(event, CaEvent::CwndRestart | CaEvent::TxStart) {
+            // The path may have changed while the connection was idle.
+            self.base = Duration::MAX;
+            self.enable(tcp);
+        }
+    }
+
+    fn observe(&self, show: &mut dyn FnMut(&str, f64)) {
+        show("base_rtt_s", super::seconds(self.base));
+    }
 }
 
 impl Vegas {
@@ -103,24 +159,9 @@ impl Vegas {
             gamma: parameters.number("gamma"),
             diff_over_base: parameters.text("diff") == "linux",
             abc_limit: parameters.number("abc_limit"),
-            on: true,
-            base_rtt: Duration::MAX,
-            round: Round::default(),
-            round_rtt: Duration::MAX,
-            samples: 0,
+            samples: Samples::default(),
             reno: Additive::reno(),
         }
-    }
-
-    fn enable(&mut self, tcp: &TcpState) {
-        self.on = true;
-        self.round.begin(tcp);
-        self.clear_round();
-    }
-
-    fn clear_round(&mut self) {
-        self.round_rtt = Duration::MAX;
-        self.samples = 0;
     }
 
     fn grow_as_reno(&mut self, tcp: &mut TcpState, acked: u64) {
@@ -133,7 +174,7 @@ impl Vegas {
 
     /// What a round trip decides. Returns whether slow start goes on with this ACK.
     fn decide(&mut self, tcp: &mut TcpState) -> bool {
-        let (rtt, base) = (self.round_rtt.as_nanos().max(1), self.base_rtt.as_nanos().max(1));
+        let (rtt, base) = (self.samples.rtt.as_nanos().max(1), self.samples.base.as_nanos().max(1));
         let queueing = rtt.saturating_sub(base);
         let over = if self.diff_over_base { base } else { rtt };
         let diff = tcp.cwnd as f64 * queueing as f64 / over as f64 / tcp.mss as f64;
@@ -170,7 +211,7 @@ impl CongestionControl for Vegas {
     }
 
     fn init(&mut self, _now: Time, tcp: &mut TcpState) {
-        self.enable(tcp);
+        self.samples.enable(tcp);
     }
 
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
@@ -180,47 +221,36 @@ impl CongestionControl for Vegas {
 
     fn pkts_acked(&mut self, _now: Time, _tcp: &mut TcpState, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
-            self.base_rtt = self.base_rtt.min(rtt);
-            self.round_rtt = self.round_rtt.min(rtt);
-            self.samples += 1;
+            self.samples.take(rtt);
         }
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if !self.on {
+        if !self.samples.on {
             return self.grow_as_reno(tcp, ack.acked);
         }
-        if self.round.over(tcp) {
-            if self.samples <= 2 {
-                // Too few samples to tell queueing from a delayed ACK: Reno for this ACK.
+        if self.samples.round.over(tcp) {
+            if self.samples.are_too_few() {
                 self.grow_as_reno(tcp, ack.acked);
             } else if self.decide(tcp) {
                 growth::slow_start(tcp, ack.acked, self.abc_limit);
             }
-            self.clear_round();
+            self.samples.clear_round();
         } else if tcp.in_slow_start() {
             growth::slow_start(tcp, ack.acked, self.abc_limit);
         }
     }
 
     fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
-        show("base_rtt_s", super::seconds(self.base_rtt));
+        self.samples.observe(show);
     }
 
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        if state == CaState::Open {
-            self.enable(tcp);
-        } else {
-            self.on = false;
-        }
+        self.samples.set_state(tcp, state);
     }
 
     fn cwnd_event(&mut self, _now: Time, tcp: &mut TcpState, event: CaEvent) {
-        if matches!(event, CaEvent::CwndRestart | CaEvent::TxStart) {
-            // The path may have changed while the connection was idle.
-            self.base_rtt = Duration::MAX;
-            self.enable(tcp);
-        }
+        self.samples.on_event(tcp, event);
     }
 }
 

@@ -542,9 +542,11 @@ impl Sender {
         self.control.pkts_acked(now, &mut self.tcp, sample);
         let owned = self.control.cong_control(now, &mut self.tcp, sample);
         let progress = sample.acked > 0 || (sample.sacked > 0 && self.grows_by_sacks());
-        let allowed =
-            self.tcp.cwnd_limited || !self.config.window_validation || self.control.looks_at_the_limit();
-        if !owned && grow && progress && allowed {
+        if !owned
+            && grow
+            && progress
+            && (self.tcp.cwnd_limited || !self.config.window_validation || self.control.looks_at_the_limit())
+        {
             if self.times_out_as_linux() {
                 // What is newly delivered counts there (`tcp_cong_control`), not what earlier SACKs had
                 // reported.

@@ -202,9 +202,9 @@ def read(capture: bytes, is_of_flow: Callable[[tuple[int, int]], bool]) -> list[
         file.write(capture)
         file.flush()
         # A copy of a packet is a difference too.
-        read = _core.read_captures([file.name], sys.maxsize, copies=True)
-    rows = views(read["packets"])
-    of_flow = {number for number, ports in enumerate(read["ports"]) if is_of_flow(ports)}
+        captured = _core.read_captures([file.name], sys.maxsize, copies=True)
+    rows = views(captured["packets"])
+    of_flow = {number for number, ports in enumerate(captured["ports"]) if is_of_flow(ports)}
     sacks: dict[int, list[tuple[int, int]]] = {}
     for row, start, end in zip(rows["sack_row"], rows["sack_low"], rows["sack_high"], strict=True):
         sacks.setdefault(row, []).append((start, end))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterator
 
 
@@ -27,9 +27,9 @@ def marked(mark: re.Pattern[bytes], proc: Path = Path("/proc")) -> Iterator[tupl
             yield folder, found
 
 
-def end(mark: re.Pattern[bytes]) -> None:
-    """End these processes, until there is none: they may start others until they are ended themselves."""
-    is_one = True
+def end(variable: str) -> None:
+    """End the processes with this `NAME=value`, until there is none: they may start others meanwhile."""
+    is_one, mark = True, re.compile(re.escape(os.fsencode(variable)))
     while is_one:
         is_one = False
         for process, _ in marked(mark):

@@ -220,13 +220,11 @@ impl CongestionControl for LinuxCubic {
         let mut cwnd = tcp.cwnd / tcp.mss;
         if tcp.in_slow_start() {
             // Slow start ends at ssthresh; what is acknowledged beyond that counts for congestion avoidance.
-            let step = acked.min(growth::segments_to_ssthresh(tcp));
-            tcp.cwnd += step * tcp.mss;
-            cwnd += step;
-            acked -= step;
+            acked = growth::slow_start_to_ssthresh(tcp, acked * tcp.mss) / tcp.mss;
             if acked == 0 {
                 return;
             }
+            cwnd = tcp.cwnd / tcp.mss;
         }
         let count = self.count(now, Jiffies::of_host(tcp), cwnd, acked);
         // Credit that was gathered at a larger count is worth one segment, not many.

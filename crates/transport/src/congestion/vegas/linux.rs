@@ -15,7 +15,8 @@
 //! whether cwnd limits the flow; Reno does. Checked against the kernel packet by packet: `cogtcp agree`.
 
 use super::super::{AckSample, CaEvent, CaState, CongestionControl, Parameters, TcpState, growth};
-use super::NAME;
+use super::{NAME, Samples};
+use crate::micros;
 use cogtcp_units::{Duration, Time};
 
 /// The state of one connection.
@@ -24,13 +25,8 @@ pub(super) struct LinuxVegas {
     alpha: u64,
     beta: u64,
     gamma: u64,
-    /// Whether Vegas or Reno rules.
-    on: bool,
-    /// Least RTT since the last pause, and of this round, microseconds, with how many samples.
-    base: u64,
-    round_rtt: u64,
-    samples: u32,
-    round: growth::Round,
+    /// In whole microseconds.
+    samples: Samples,
     reno: growth::LinuxReno,
 }
 
@@ -41,23 +37,9 @@ impl LinuxVegas {
             alpha: whole("alpha"),
             beta: whole("beta"),
             gamma: whole("gamma"),
-            on: true,
-            base: u64::MAX,
-            round_rtt: u64::MAX,
-            samples: 0,
-            round: growth::Round::default(),
-            reno: growth::LinuxReno::new(),
+            samples: Samples::default(),
+            reno: growth::LinuxReno::default(),
         }
-    }
-
-    fn enable(&mut self, tcp: &TcpState) {
-        self.on = true;
-        self.round.begin(tcp);
-        self.clear_round();
-    }
-
-    fn clear_round(&mut self) {
-        (self.round_rtt, self.samples) = (u64::MAX, 0);
     }
 
     /// `tcp_reno_cong_avoid`.
@@ -67,15 +49,15 @@ impl LinuxVegas {
         }
     }
 
-    /// `tcp_slow_start`: what is beyond ssthresh is not counted.
+    /// By whole segments. Those beyond ssthresh do not count.
     fn slow_start(tcp: &mut TcpState, acked: u64) {
-        tcp.cwnd += (acked / tcp.mss).min(growth::segments_to_ssthresh(tcp)) * tcp.mss;
+        growth::slow_start_to_ssthresh(tcp, acked / tcp.mss * tcp.mss);
     }
 
     /// What a round trip decides.
     fn decide(&self, tcp: &mut TcpState, acked: u64) {
         // Microseconds, of which a product with cwnd fits.
-        let (rtt, base) = (self.round_rtt, self.base);
+        let (rtt, base) = (micros::count(self.samples.rtt), micros::count(self.samples.base));
         let cwnd = tcp.cwnd / tcp.mss;
         let diff = cwnd.saturating_mul(rtt - base) / base;
         if tcp.in_slow_start() {
@@ -112,7 +94,7 @@ impl CongestionControl for LinuxVegas {
     }
 
     fn init(&mut self, _now: Time, tcp: &mut TcpState) {
-        self.enable(tcp);
+        self.samples.enable(tcp);
     }
 
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
@@ -121,46 +103,35 @@ impl CongestionControl for LinuxVegas {
 
     fn pkts_acked(&mut self, _now: Time, _tcp: &mut TcpState, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
-            let rtt = rtt.as_nanos() / 1000 + 1;
-            self.base = self.base.min(rtt);
-            self.round_rtt = self.round_rtt.min(rtt);
-            self.samples += 1;
+            self.samples.take(Duration::from_micros(micros::count(rtt) + 1));
         }
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
-        if !self.on {
+        if !self.samples.on {
             self.grow_as_reno(tcp, ack.acked);
-        } else if self.round.over(tcp) {
-            if self.samples <= 2 {
+        } else if self.samples.round.over(tcp) {
+            if self.samples.are_too_few() {
                 self.grow_as_reno(tcp, ack.acked);
             } else {
                 self.decide(tcp, ack.acked);
             }
-            self.clear_round();
+            self.samples.clear_round();
         } else if tcp.in_slow_start() {
             Self::slow_start(tcp, ack.acked);
         }
     }
 
     fn set_state(&mut self, _now: Time, tcp: &mut TcpState, state: CaState) {
-        if state == CaState::Open {
-            self.enable(tcp);
-        } else {
-            self.on = false;
-        }
+        self.samples.set_state(tcp, state);
     }
 
     fn cwnd_event(&mut self, _now: Time, tcp: &mut TcpState, event: CaEvent) {
-        if matches!(event, CaEvent::CwndRestart | CaEvent::TxStart) {
-            self.base = u64::MAX;
-            self.enable(tcp);
-        }
+        self.samples.on_event(tcp, event);
     }
 
     fn observe(&self, _tcp: &TcpState, show: &mut dyn FnMut(&str, f64)) {
-        let base = if self.base == u64::MAX { Duration::MAX } else { Duration::from_micros(self.base) };
-        show("base_rtt_s", super::super::seconds(base));
+        self.samples.observe(show);
     }
 }
 
@@ -227,7 +198,7 @@ mod tests {
         assert_eq!(bench.segments(), 22.0);
     }
 
-    /// The base RTT is measured anew after a pause.
+    /// After a pause the base RTT is measured again.
     #[test]
     fn a_pause_forgets_the_base() {
         let mut bench = bench(20);

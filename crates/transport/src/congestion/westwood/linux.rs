@@ -5,12 +5,12 @@
 //! filter:     n = (7 n + b_k) / 8,   EBW = (7 EBW + n) / 8;   the first sample fills both
 //! loss:       ssthresh = cwnd / 2, as Reno; the window follows it during recovery
 //! its end:    ssthresh = cwnd = EBW RTTmin in segments, at least 2, which may be more than before the loss
-//! timeout:    ssthresh = EBW RTTmin; RTTmin is measured anew
+//! timeout:    ssthresh = EBW RTTmin; RTTmin is measured again
 //! ```
 //!
-//! An ACK that the kernel predicts (no SACK, the window as before) counts what it acknowledges. Of another one, what
-//! duplicates have counted is taken off, as in [`AckedCount`]. Departure: ACKs in Open are taken for ACKs without
-//! SACK. Checked against the kernel packet by packet: `cogtcp agree`.
+//! An ACK that the kernel predicts (no SACK, the window as before) counts the bytes that it acknowledges. Any other ACK
+//! counts fewer, by the bytes that duplicates counted before ([`AckedCount`]). Departure: ACKs in Open are taken for
+//! ACKs without SACK. Checked against the kernel packet by packet: `cogtcp agree`.
 
 use super::super::bandwidth::AckedCount;
 use super::super::growth::LinuxReno;
@@ -26,7 +26,7 @@ const LEAST_SAMPLE: Duration = Duration::from_millis(50);
 const INITIAL_RTT: Duration = Duration::from_secs(20);
 
 /// The state of one connection. RTTs and starts are jiffies, bandwidths bytes a jiffy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct LinuxWestwood {
     reno: LinuxReno,
     count: AckedCount,
@@ -44,25 +44,6 @@ pub(super) struct LinuxWestwood {
     /// Recovery ended with the ACK that is being taken; a timeout asks for ssthresh.
     ended: bool,
     timed_out: bool,
-}
-
-impl Default for LinuxWestwood {
-    fn default() -> Self {
-        Self {
-            reno: LinuxReno::new(),
-            count: AckedCount::default(),
-            first: 0,
-            bandwidth: 0,
-            bytes: 0,
-            start: 0,
-            rtt: 0,
-            rtt_min: 0,
-            resets_rtt_min: true,
-            peer_window: 0,
-            ended: false,
-            timed_out: false,
-        }
-    }
 }
 
 impl LinuxWestwood {
@@ -101,6 +82,7 @@ impl CongestionControl for LinuxWestwood {
         let clock = Jiffies::of_host(tcp);
         self.start = clock.at(now);
         (self.rtt, self.rtt_min) = (clock.of(INITIAL_RTT), clock.of(INITIAL_RTT));
+        self.resets_rtt_min = true;
         self.peer_window = tcp.peer_window;
     }
 
@@ -123,7 +105,7 @@ impl CongestionControl for LinuxWestwood {
             && ack.sacked == 0
             && tcp.ca_state == CaState::Open
             && tcp.peer_window == std::mem::replace(&mut self.peer_window, tcp.peer_window);
-        // Every other ACK of nothing new stands for a segment there.
+        // In Linux every other ACK of nothing new stands for a segment.
         self.bytes += if is_predicted { ack.acked } else { self.count.bytes(ack.acked, true, tcp.mss) };
         self.rtt_min =
             if std::mem::take(&mut self.resets_rtt_min) { self.rtt } else { self.rtt.min(self.rtt_min) };
@@ -191,7 +173,7 @@ mod tests {
 
     /// A timeout sets ssthresh, and the next ACK's RTT is the least.
     #[test]
-    fn a_timeout_measures_the_least_rtt_anew() {
+    fn the_least_rtt_is_measured_again_after_a_timeout() {
         let mut bench = bench();
         bench.timeout();
         assert_eq!(bench.tcp.ssthresh, 7 * MSS);

@@ -367,8 +367,7 @@ def end_leftovers() -> list[Path]:
         if not Path("/proc", folder.name.split("-")[1]).exists()
     ]
     for folder in found:
-        # make starts others until it is ended itself.
-        end(re.compile(re.escape(f"{MARK}={folder}".encode())))
+        end(f"{MARK}={folder}")
         shutil.rmtree(folder, ignore_errors=True)
     return found
 

@@ -293,7 +293,7 @@ def _guest(exchange: Path, memory: Path, seed: int, kernel: Kernel) -> Iterator[
                 pipe.close()
         if process.wait() != 0:
             # A guard that was killed ended none. The guest's kernel ends with it, a child of that may not.
-            end(re.compile(re.escape(f"HOME={exchange}".encode())))
+            end(f"HOME={exchange}")
 
 
 def _quoted(word: str) -> str:
@@ -471,6 +471,6 @@ def end_leftovers() -> list[Path]:
     """End what is left of guests, and remove their folders; return these folders."""
     found = sorted({*leftovers(), *_unguarded()})
     for folder in found:
-        end(re.compile(re.escape(f"HOME={folder}".encode())))
+        end(f"HOME={folder}")
         shutil.rmtree(folder, ignore_errors=True)
     return found
