@@ -126,9 +126,13 @@ impl Shortened {
 /// Segments of `mss` bytes in a packet, at this pacing rate (`None`: not known yet), that the control set
 /// itself if `paced`.
 pub(crate) fn segments(rate: Option<Rate>, paced: bool, min_rtt: Duration, mss: u64) -> u64 {
-    let Some(rate) = rate else { return LARGEST / mss };
-    let least = if paced && rate < LEAST_PACED { 1 } else { 2 };
-    (bytes_of_packet(rate, min_rtt) / mss).max(least)
+    let Some(rate) = rate else { return (LARGEST / mss).max(2) };
+    (bytes_of_packet(rate, min_rtt) / mss).max(least_segments(Some(rate).filter(|_| paced)))
+}
+
+/// Least segments of a packet, at the rate that the control set itself (`None`: it sets none).
+pub(crate) fn least_segments(paced: Option<Rate>) -> u64 {
+    if paced.is_some_and(|rate| rate < LEAST_PACED) { 1 } else { 2 }
 }
 
 /// Bytes of a packet at this rate, if these are more than the least number of segments.

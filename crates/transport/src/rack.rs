@@ -28,7 +28,9 @@ pub(crate) struct Rack {
     /// RACK.fack: the highest offset delivered, and that before the ACK being handled.
     fack: u64,
     earlier_fack: u64,
-    /// The ACK being handled has given `rtt` already.
+    /// When the ACK being handled came, as times are compared.
+    now: Time,
+    /// It has given `rtt` already.
     measured: bool,
     /// Linux: `rtt` belongs to the last segment that the ACK acknowledges cumulatively; without such a
     /// segment, to the last segment that it SACKs, whichever was sent last (`tcp_rack_advance`). So a
@@ -89,7 +91,8 @@ impl Rack {
     /// An ACK arrives. What it delivers may be told in any order: section 6.2 takes it by time (step 2) and
     /// by sequence number (step 3).
     #[inline]
-    pub(crate) fn begin_ack(&mut self) {
+    pub(crate) fn begin_ack(&mut self, now: Time) {
+        self.now = self.stamp(now);
         self.earlier_fack = self.fack;
         (self.measured, self.acknowledged) = (false, false);
         self.reordered_from = u64::MAX;
@@ -97,7 +100,7 @@ impl Rack {
 
     /// A segment that ends at `end` was delivered, its state as it was (section 6.2, steps 2 and 3).
     #[inline]
-    pub(crate) fn on_delivered(&mut self, now: Time, sent: &Sent, end: u64, min_rtt: Duration, echo: Echo) {
+    pub(crate) fn on_delivered(&mut self, sent: &Sent, end: u64, min_rtt: Duration, echo: Echo) {
         let retransmitted = sent.is(EVER_RETRANSMITTED);
         self.fack = self.fack.max(end);
         if end < self.earlier_fack && !retransmitted {
@@ -105,7 +108,7 @@ impl Rack {
             self.reordered_from = self.reordered_from.min(end - u64::from(sent.len()));
         }
         let sent_at = self.stamp(sent.sent_at);
-        let rtt = self.stamp(now).saturating_since(sent_at);
+        let rtt = self.now.saturating_since(sent_at);
         if retransmitted {
             // The ACK may answer an earlier transmission.
             let earlier = echo.is_some_and(|(echo, tick)| {
@@ -335,13 +338,14 @@ mod tests {
     fn lost_is_what_was_sent_before_and_is_overdue() {
         let mut rack = Rack::default();
         assert_eq!(rack.due(at(0), 1000, ms(25)), None);
-        rack.on_delivered(at(110), &sent(10, 0), 3000, ms(100), None);
+        rack.begin_ack(at(110));
+        rack.on_delivered(&sent(10, 0), 3000, ms(100), None);
         assert_eq!(rack.due(at(10), 2000, ms(25)), Some(at(135)));
         assert_eq!(rack.due(at(10), 4000, ms(25)), None);
         assert_eq!(rack.due(at(11), 2000, ms(25)), None);
         // An older segment delivered later does not move RACK back, though its round-trip time counts.
-        rack.begin_ack();
-        rack.on_delivered(at(120), &sent(9, 0), 1000, ms(100), None);
+        rack.begin_ack(at(120));
+        rack.on_delivered(&sent(9, 0), 1000, ms(100), None);
         assert_eq!(rack.due(at(10), 2000, ms(25)), Some(at(146)));
     }
 
@@ -352,14 +356,9 @@ mod tests {
             let mut rack = Rack { last_in_order, cumulatively: true, ..Rack::default() };
             let mut delivered = Sent::at(Time::from_nanos(1_000_100));
             delivered.set(0);
-            rack.on_delivered(Time::from_nanos(91_000_000), &delivered, 1000, ms(100), None);
-            rack.on_delivered(
-                Time::from_nanos(91_000_000),
-                &Sent::at(Time::from_nanos(5_000_000)),
-                9000,
-                ms(100),
-                None,
-            );
+            rack.begin_ack(Time::from_nanos(91_000_000));
+            rack.on_delivered(&delivered, 1000, ms(100), None);
+            rack.on_delivered(&Sent::at(Time::from_nanos(5_000_000)), 9000, ms(100), None);
             rack.rtt = ms(90);
             rack.due(Time::from_nanos(at), 2000, ms(0))
         };
@@ -374,17 +373,17 @@ mod tests {
     #[test]
     fn the_order_within_an_ack_says_nothing() {
         let mut rack = Rack::default();
-        rack.begin_ack();
-        rack.on_delivered(at(250), &sent(150, EVER_RETRANSMITTED), 1000, ms(100), None);
-        rack.on_delivered(at(250), &sent(10, 0), 2000, ms(100), None);
+        rack.begin_ack(at(250));
+        rack.on_delivered(&sent(150, EVER_RETRANSMITTED), 1000, ms(100), None);
+        rack.on_delivered(&sent(10, 0), 2000, ms(100), None);
         // 100 ms of the retransmission, not 240 ms of the segment behind it.
         assert_eq!(rack.due(at(20), 3000, ms(0)), Some(at(120)));
-        rack.begin_ack();
-        rack.on_delivered(at(260), &sent(160, 0), 9000, ms(100), None);
-        rack.on_delivered(at(260), &sent(155, 0), 5000, ms(100), None);
+        rack.begin_ack(at(260));
+        rack.on_delivered(&sent(160, 0), 9000, ms(100), None);
+        rack.on_delivered(&sent(155, 0), 5000, ms(100), None);
         assert!(!rack.reordering_seen);
-        rack.begin_ack();
-        rack.on_delivered(at(261), &sent(156, 0), 6000, ms(100), None);
+        rack.begin_ack(at(261));
+        rack.on_delivered(&sent(156, 0), 6000, ms(100), None);
         assert!(rack.reordering_seen);
     }
 
@@ -392,21 +391,21 @@ mod tests {
     /// timestamp.
     #[test]
     fn ambiguous_retransmissions_are_left_out() {
-        let mut rack = Rack::default();
-        rack.on_delivered(at(110), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), None);
-        rack.on_delivered(at(210), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((49, ms(1))));
+        let mut rack = Rack { now: at(110), ..Rack::default() };
+        rack.on_delivered(&sent(50, EVER_RETRANSMITTED), 1000, ms(100), None);
+        rack.now = at(210);
+        rack.on_delivered(&sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((49, ms(1))));
         assert_eq!(rack.due(at(0), 500, ms(0)), None);
-        rack.on_delivered(at(210), &sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((50, ms(1))));
+        rack.on_delivered(&sent(50, EVER_RETRANSMITTED), 1000, ms(100), Some((50, ms(1))));
         assert_eq!(rack.due(at(0), 500, ms(0)), Some(at(160)));
 
         // Linux: the round-trip time of the segment last in order, 240 ms, though the retransmission before
         // it took 100.
-        let mut rack = Rack { last_in_order: true, ..Rack::default() };
-        rack.cumulatively = true;
-        rack.on_delivered(at(250), &sent(150, EVER_RETRANSMITTED), 1000, ms(100), None);
-        rack.on_delivered(at(250), &sent(10, 0), 2000, ms(100), None);
+        let mut rack = Rack { last_in_order: true, cumulatively: true, now: at(250), ..Rack::default() };
+        rack.on_delivered(&sent(150, EVER_RETRANSMITTED), 1000, ms(100), None);
+        rack.on_delivered(&sent(10, 0), 2000, ms(100), None);
         rack.cumulatively = false;
-        rack.on_delivered(at(250), &sent(140, 0), 9000, ms(100), None);
+        rack.on_delivered(&sent(140, 0), 9000, ms(100), None);
         assert_eq!(rack.due(at(10), 3000, ms(25)), Some(at(275)));
     }
 
@@ -420,11 +419,12 @@ mod tests {
             (rack.window(false, ms(100), ms(120)), rack.window(true, ms(100), ms(120))),
             (ms(25), ms(0))
         );
-        rack.on_delivered(at(100), &sent(0, 0), 3000, ms(100), None);
-        rack.begin_ack();
-        rack.on_delivered(at(101), &sent(0, EVER_RETRANSMITTED), 1000, ms(100), None);
+        rack.now = at(100);
+        rack.on_delivered(&sent(0, 0), 3000, ms(100), None);
+        rack.begin_ack(at(101));
+        rack.on_delivered(&sent(0, EVER_RETRANSMITTED), 1000, ms(100), None);
         assert_eq!(rack.window(true, ms(100), ms(120)), ms(0), "a retransmission is no reordering");
-        rack.on_delivered(at(101), &sent(0, 0), 2000, ms(100), None);
+        rack.on_delivered(&sent(0, 0), 2000, ms(100), None);
         assert_eq!(rack.window(true, ms(100), ms(120)), ms(25));
         rack.on_d_sack(1000, 5000);
         rack.on_d_sack(4000, 9000);

@@ -67,13 +67,13 @@ impl Sender {
         let (rate, mut hint) = (&mut self.rate, RttHint::default());
         let mut rack = if LINUX { self.rack.as_deref_mut() } else { None };
         if let Some(rack) = &mut rack {
-            rack.begin_ack();
+            rack.begin_ack(now);
             rack.cumulatively = true;
         }
         self.board.advance(ack, |sent| {
             rate.on_acked(sent);
             if let Some(rack) = &mut rack {
-                rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
+                rack.on_delivered(sent, end_of(sent, una), min_rtt, echo);
             }
             hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
             hint.latest = Some(sent.sent_at);

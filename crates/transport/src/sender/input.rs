@@ -92,7 +92,7 @@ impl Sender {
             }
             self.clamp();
         }
-        let lost_before = self.begin_ack();
+        let lost_before = self.begin_ack(now);
         let mut hint = RttHint::default();
         // Before SND.UNA moves, which F-RTO compares with the ACK.
         let mut frto = self.frto_ack(ack);
@@ -138,12 +138,12 @@ impl Sender {
 
     /// Before an ACK delivers anything: reordering is measured against earlier ACKs, whatever the order of blocks.
     /// Returns the bytes lost so far.
-    fn begin_ack(&mut self) -> u64 {
+    fn begin_ack(&mut self, now: Time) -> u64 {
         if let Some(rare) = &mut self.rare {
             rare.d_sack_end = None;
         }
         if let Some(rack) = &mut self.rack {
-            rack.begin_ack();
+            rack.begin_ack(now);
         }
         self.rate.lost
     }
@@ -156,7 +156,7 @@ impl Sender {
         if !self.sack_ok {
             return;
         }
-        let lost_before = self.begin_ack();
+        let lost_before = self.begin_ack(now);
         let mut sample = AckSample { prior_in_flight: self.board.in_flight(), ..AckSample::default() };
         let mut frto = self.frto_ack(ack);
         self.take_sacks(now, segment, ack, &mut sample, &mut RttHint::default(), &mut frto);
@@ -232,7 +232,7 @@ impl Sender {
                 return;
             }
             if let Some(rack) = &mut rack {
-                rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
+                rack.on_delivered(sent, end_of(sent, una), min_rtt, echo);
             }
             hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
             original |= !sent.is(EVER_RETRANSMITTED) && end_of(sent, una) <= recovery_point;
@@ -336,7 +336,7 @@ impl Sender {
             let fresh = self.board.sack(start, end, |index, sent| {
                 rate.on_sacked(index, sent);
                 if let Some(rack) = &mut rack {
-                    rack.on_delivered(now, sent, end_of(sent, una), min_rtt, echo);
+                    rack.on_delivered(sent, end_of(sent, una), min_rtt, echo);
                 }
                 if !sent.is(EVER_RETRANSMITTED) {
                     original |= end_of(sent, una) <= recovery_point;
@@ -478,7 +478,8 @@ impl Sender {
             if self.config.timers.rtt_sampling == RttSampling::EveryAck {
                 // What the RTO must cover includes the wait of a delayed ACK, which began with the earliest
                 // segment (RFC 7323 section 4.3, case A).
-                self.take_rtt(hint.earliest.map_or(rtt, |first| self.elapsed(now, first)));
+                let earlier = hint.earliest.filter(|first| *first != sent_at);
+                self.take_rtt(earlier.map_or(rtt, |first| self.elapsed(now, first)));
             }
         } else if let Some((first, last)) = hint.sacked.filter(|_| self.times_out_as_linux()) {
             // What is SACKed goes before the echo (`tcp_ack_update_rtt`).
@@ -547,7 +548,7 @@ impl Sender {
             && progress
             && (self.tcp.cwnd_limited || !self.config.window_validation || self.control.looks_at_the_limit())
         {
-            if self.times_out_as_linux() {
+            if self.times_out_as_linux() && sample.acked != sample.delivered {
                 // What is newly delivered counts there (`tcp_cong_control`), not what earlier SACKs had
                 // reported.
                 let delivered = AckSample { acked: sample.delivered, ..*sample };

@@ -3,7 +3,7 @@
 use super::{Sender, handshake::Connection, timers::Timer};
 use crate::congestion::{CaEvent, CaState, PacketInfo};
 use crate::frto::Frto;
-use crate::offload::{Shortened, bytes_of_packet, queue_of_socket, segments};
+use crate::offload::{Shortened, bytes_of_packet, least_segments, queue_of_socket, segments};
 use crate::scoreboard::{FIN, PROBE, PUSHED};
 use crate::send_buffer::{SendBuffer, Standing, full_buffer};
 use crate::{Flags, NewRenoVariant, Recovery, RttSampling, Segment, TimeoutRules, TransportEvent};
@@ -517,7 +517,7 @@ impl Sender {
             // RFC 6298 section 5.1.
             self.start_rto(now);
         } else if !(within && self.extends_tail_probe(offset)) && self.starts_probe_timer() {
-            self.postpone_tail_probe(now, len + u32::from(fin));
+            self.postpone_tail_probe(now, len + u32::from(fin), within);
         }
         self.put_ecn(&mut segment);
         if pushed {
@@ -623,14 +623,23 @@ impl Sender {
         segments(rate, tcp.pacing_rate.is_some(), tcp.min_rtt, tcp.mss)
     }
 
+    /// The same, where at most `most` may go: those of the least packet take no rate.
+    fn segments_of_packet_within(&self, in_flight: u64, most: u64) -> u64 {
+        if most <= least_segments(self.tcp.pacing_rate) {
+            most
+        } else {
+            self.segments_of_packet(in_flight).min(most)
+        }
+    }
+
     /// Whether the segment that leaves is the last of several in its packet.
     fn ends_packet(&mut self, in_flight: u64) -> bool {
         let mut offload = self.offload;
         let ends = offload.on_send(|| {
             let waiting = self.written().saturating_sub(self.board.nxt());
             let bytes = self.usable_window().min(waiting);
-            let most = self.segments_of_packet(in_flight).min(self.room_of_packet(in_flight) / self.tcp.mss);
-            most.min(bytes.div_ceil(self.tcp.mss))
+            let room = self.room_of_packet(in_flight) / self.tcp.mss;
+            self.segments_of_packet_within(in_flight, room.min(bytes.div_ceil(self.tcp.mss)))
         });
         self.offload = offload;
         ends

@@ -286,8 +286,27 @@ impl Sender {
 
     /// New data has left while a tail loss probe was due (section 7.2: the probe counts from the last segment
     /// sent). In Linux the RTO counts from the oldest segment then, and bounds the probe as long as it is to come.
-    /// `len` sequence numbers have left.
-    pub(super) fn postpone_tail_probe(&mut self, now: Time, len: u32) {
+    /// `len` sequence numbers have left, `within` a packet or as its first.
+    #[inline]
+    pub(super) fn postpone_tail_probe(&mut self, now: Time, len: u32, within: bool) {
+        // Set at this instant, with more than a segment in flight: only an earlier RTO moves it.
+        let is_set = self.timer == Timer::TailProbe
+            && self.armed_at == now
+            && self.board.flight_size() > self.tcp.mss + u64::from(len)
+            && self.pacer.departure() <= now;
+        if is_set && within {
+            // The first segment of its packet has done all of it, and nothing came between.
+            debug_assert_eq!((self.rto_at, self.timer, self.deadline), {
+                let (timer, at) = self.next_timer(now);
+                let linux = self.times_out_as_linux();
+                (if linux { self.rto_of_front(now) } else { self.rto_at }, timer, at)
+            });
+        } else {
+            self.postpone_to(now, is_set);
+        }
+    }
+
+    fn postpone_to(&mut self, now: Time, is_set: bool) {
         let before = self.rto_at;
         if self.times_out_as_linux() {
             self.rto_at = self.rto_of_front(now);
@@ -295,12 +314,7 @@ impl Sender {
                 rare.reorder_at = None;
             }
         }
-        // Set at this instant, with more than a segment in flight: only an earlier RTO moves it.
-        let is_set = self.timer == Timer::TailProbe
-            && self.armed_at == now
-            && self.board.flight_size() > self.tcp.mss + u64::from(len);
-        let is_paced = self.pacer.departure() > now;
-        if is_set && !is_paced && now < self.rto_at && self.rto_at <= before && self.may_time_probe() {
+        if is_set && now < self.rto_at && self.rto_at <= before && self.may_time_probe() {
             self.deadline = self.deadline.min(self.rto_at);
             debug_assert_eq!((self.timer, self.deadline), self.next_timer(now));
         } else {
