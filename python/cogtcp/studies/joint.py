@@ -177,8 +177,8 @@ def read(study: Study) -> Joint | None:
 def with_readings(study: Study) -> dict[str, Reading]:
     """Return the best parameter values of each claim: the joint setting where more of it holds there.
 
-    The settings that were tried for a claim are those of both searches. Where the joint search did not
-    record at how many it judged the claim, the joint setting alone counts, if it is the best.
+    For a claim count the settings that its own search and the joint search tried. Where the joint search did
+    not record at how many it judged the claim, the joint setting alone counts, if it is the best.
     """
     found, together = readings.read(study), read(study)
     if together is None:
