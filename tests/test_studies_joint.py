@@ -165,6 +165,46 @@ def test_the_same_search_gives_the_same_bytes(searched: joint.Joint, study: Path
     assert other.setting["rate"] == 9.5
 
 
+def test_a_search_that_finds_no_better_setting_keeps_the_earlier_one(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    studies.search_joint("t", trials=0, at="rate=4.5")
+    before = joint.read(folder.find("t")[0])
+    assert before is not None
+    assert before.held == 2
+    # On its few seeds the search takes for the best what is worse on all of the fresh ones.
+    found = [before.setting.but(rate=7.0)]
+    monkeypatch.setattr(joint, "_searched", lambda *_: (found, 5))
+    lines: list[str] = []
+    studies.search_joint("t", trials=5, progress=lines.append)
+    after = joint.read(folder.find("t")[0])
+    assert after is not None
+    assert lines[-1] == "joint: the kept setting stays, 2 of 3 claims"
+    assert (after.setting, after.held, after.evaluated) == (before.setting, 2, before.evaluated + 5)
+    found[:] = [before.setting.but(rate=4.7)]
+    studies.search_joint("t", trials=5)
+    same = joint.read(folder.find("t")[0])
+    assert same is not None
+    assert same.setting["rate"] == 4.7
+
+
+def test_the_settings_at_which_a_claim_was_judged_are_counted(searched: joint.Joint) -> None:
+    found = folder.find("t")[0]
+    tried = {name: there.tried for name, there in searched.claims.items()}
+    # A move is given up before all claims are judged: none was judged at more settings than were looked at.
+    assert all(1 < count <= searched.evaluated for count in tried.values())
+    assert min(tried.values()) < searched.evaluated
+    own, both = readings.read(found), joint.with_readings(found)
+    assert {name: both[name].evaluated for name in tried} == {
+        name: own[name].evaluated + tried[name] for name in tried
+    }
+    # More of the same search adds to it.
+    studies.search_joint("t", trials=5)
+    more = joint.read(found)
+    assert more is not None
+    assert all(more.claims[name].tried > tried[name] for name in tried)
+
+
 def test_a_changed_claim_drops_the_joint_setting(searched: joint.Joint, study: Path) -> None:
     (study / "study.toml").write_text(STUDY.replace("than = 5\n", "than = 6\n"))
     assert joint.read(folder.find("t")[0]) is None

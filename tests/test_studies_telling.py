@@ -349,7 +349,8 @@ def test_settings_are_ordered_by_the_claims_that_hold_together() -> None:
         return SimpleNamespace(findings=[finding(verdict) for verdict in verdicts])
 
     found = [judged("holds", "holds"), judged("holds", "fails", "inconclusive"), judged("fails")]
-    assert joint._order(found) == (1, pytest.approx(1 + 1 / 3))
+    assert joint._order(joint._answers(found)) == (1, pytest.approx(1 + 1 / 3))
+    assert both.order == (1, 1.5)
     # From 0 to 1 where all hold: ten standard errors say as much as more do.
     assert [joint._nearness(values) for values in ([2.0, 5.0], [10.0], [30.0, 20.0])] == [0.2, 1.0, 1.0]
     assert joint._nearness([3.0, 0.0]) == 0.0

@@ -85,6 +85,7 @@ class There:
         seeds: How many of the fresh seeds it had.
         numbers: What the paper prints beside what was measured: says, paper, measured.
         mechanisms: What may keep statements from holding, tested there.
+        tried: At how many settings the search judged the claim; 0 if that was not recorded.
     """
 
     parts: tuple[Part, ...]
@@ -93,6 +94,7 @@ class There:
     seeds: int = SEEDS
     numbers: tuple[tuple[str, float, float], ...] = ()
     mechanisms: tuple[Part, ...] = ()
+    tried: int = 0
 
     @property
     def held(self) -> int:
@@ -137,6 +139,11 @@ class Joint:
         """The count in words."""
         return f"{self.held} of {len(self.claims)} claims hold together at one setting"
 
+    @property
+    def order(self) -> tuple[int, float]:
+        """What orders confirmed settings: claims that hold, then the shares of statements."""
+        return _order([[part.answer for part in there.parts] for there in self.claims.values()])
+
 
 def read(study: Study) -> Joint | None:
     """Return the stored joint setting; None if there is none, or if a claim or a parameter has changed since.
@@ -161,26 +168,32 @@ def read(study: Study) -> Joint | None:
             kept["seeds"],
             readings.read_numbers(kept["numbers"]),
             readings.read_parts(kept["mechanisms"]),
+            kept.get("tried", 0),
         )
     first, last = data["seeds"]
     return Joint(study.space.base.but(**data["setting"]), (first, last), data["evaluated"], claims)
 
 
 def with_readings(study: Study) -> dict[str, Reading]:
-    """Return the best parameter values of each claim: the joint setting where more of it holds there."""
+    """Return the best parameter values of each claim: the joint setting where more of it holds there.
+
+    For a claim count the settings that its own search and the joint search tried. Where the joint search did
+    not record at how many it judged the claim, the joint setting alone counts, if it is the best.
+    """
     found, together = readings.read(study), read(study)
     if together is None:
         return found
     for name, there in together.claims.items():
+        tried = there.tried + (found[name].evaluated if name in found else 0)
         if name in found and found[name].held >= there.held:
+            found[name] = replace(found[name], evaluated=tried)
             continue
         first = together.seeds[0]
-        tried = found[name].evaluated if name in found else 0
         found[name] = readings.Reading(
             setting=together.setting,
             parts=there.parts,
             seeds=(first, first + there.seeds - 1),
-            evaluated=tried + together.evaluated,
+            evaluated=tried + (there.tried == 0),
             least=math.nan,
             numbers=there.numbers,
             nearest=None,
@@ -221,6 +234,7 @@ def _plain(there: There) -> dict[str, Any]:
         "seeds": there.seeds,
         "numbers": readings.plain_numbers(there.numbers),
         "mechanisms": readings.plain_parts(there.mechanisms),
+        **({"tried": there.tried} if there.tried else {}),
     }
 
 
@@ -260,6 +274,10 @@ class Bench:
         for row, judged in zip(new, judge(self._study, new, setting) if new else (), strict=True):
             self._known[keys[row.id]] = tuple(scale * clearance(found) for found in judged.findings)
         return {row.id: self._known[keys[row.id]] for row in rows}
+
+    def tried(self, row: ClaimRow) -> int:
+        """Return at how many settings a claim was judged; ones that differ in nothing it reads are one."""
+        return sum(name == row.id for name, _ in self._known)
 
     def score(self, setting: Setting) -> tuple[int, float, float]:
         """Return what orders settings: claims that hold, the share of statements, how clearly."""
@@ -304,7 +322,8 @@ def find(
 ) -> Iterator[Joint]:
     """Search the joint setting of a paper's claims, confirm it, and find what must change for the others.
 
-    Yields the confirmed setting, and again with each change that was found.
+    Yields the confirmed setting, and again with each change that was found. A search that finds no better
+    one keeps the setting of the earlier search, with the settings that were tried since.
 
     Args:
         study: The study; its seeds are set here.
@@ -333,7 +352,11 @@ def find(
         # A setting that is only measured again was not searched.
         ranked, evaluated = starts[:1], max(evaluated, 1)
     confirmed = [(setting, _confirmed(study, rows, setting, progress)) for setting in ranked]
-    setting, judged = max(confirmed, key=lambda item: _order(item[1]))
+    setting, judged = max(confirmed, key=lambda item: _order(_answers(item[1])))
+    earlier = {} if before is None else {name: there.tried for name, there in before.claims.items()}
+    # A claim that does not steer was judged at the confirmed settings alone.
+    now = {row.id: bench.tried(row) or len(confirmed) for row in rows} if trials else {}
+    tried = {row.id: max(earlier.get(row.id, 0) + now.get(row.id, 0), 1) for row in rows}
     found = Joint(
         setting,
         (FIRST_SEED, FIRST_SEED + SEEDS - 1),
@@ -349,10 +372,16 @@ def find(
                     part(mechanism.test, finding)
                     for mechanism, finding in zip(row.mechanisms, item.mechanisms, strict=True)
                 ),
+                tried[row.id],
             )
             for row, item in zip(rows, judged, strict=True)
         },
     )
+    if trials and before is not None and set(before.claims) == set(tried) and before.order > found.order:
+        progress(f"joint: the kept setting stays, {before.held} of {len(rows)} claims")
+        kept = {name: replace(there, tried=tried[name]) for name, there in before.claims.items()}
+        yield replace(before, evaluated=evaluated, claims=kept)
+        return
     yield found
     for row in rows:
         there = found.claims[row.id]
@@ -506,8 +535,12 @@ def _confirmed(
     return list(found.values())
 
 
-def _order(judged: Sequence[Judged]) -> tuple[int, float]:
-    held = [sum(found.verdict == "holds" for found in item.findings) / len(item.findings) for item in judged]
+def _answers(judged: Sequence[Judged]) -> list[list[Verdict]]:
+    return [[found.verdict for found in item.findings] for item in judged]
+
+
+def _order(answers: Sequence[Sequence[Verdict]]) -> tuple[int, float]:
+    held = [sum(answer == "holds" for answer in mine) / len(mine) for mine in answers]
     return sum(value == 1 for value in held), sum(held)
 
 
