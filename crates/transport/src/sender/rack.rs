@@ -242,7 +242,19 @@ impl Sender {
     }
 
     /// Sets the timer to run next.
+    #[inline]
     pub(super) fn arm_next(&mut self, now: Time) {
+        // Without RACK, a wheel and a pacer that waits: the RTO alone.
+        if self.rack.is_none() && self.config.timers.are_exact() && self.pacer.departure() <= now {
+            let at = self.rto_at.max(now);
+            debug_assert_eq!((Timer::Retransmit, at), self.next_timer(now));
+            (self.timer, self.deadline, self.armed_at) = (Timer::Retransmit, at, now);
+        } else {
+            self.arm_one_of(now);
+        }
+    }
+
+    fn arm_one_of(&mut self, now: Time) {
         let (timer, at) = self.next_timer(now);
         self.arm_on_wheel(timer, now, at);
     }
