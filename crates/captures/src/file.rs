@@ -1,6 +1,6 @@
 //! Frames of a capture file: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng).
 
-use crate::source::Error;
+use crate::Error;
 use std::io::{self, Read};
 
 /// First bytes of a frame that are kept: the headers of any tunnel that is peeled, with all options.

@@ -8,6 +8,7 @@
 //!
 //! Writing: [`write()`] makes captures of a run from its tables, [`pcapng`] writes the file format.
 
+mod error;
 mod file;
 mod packet;
 pub mod pcapng;
@@ -16,7 +17,8 @@ mod read;
 mod source;
 mod write;
 
+pub use error::Error;
 pub use file::{CapturedFrame, Frames};
 pub use read::{Datagrams, Echoes, Limits, Read, TcpRows, read, read_files};
-pub use source::{Error, is_capture, open};
+pub use source::{is_capture, open};
 pub use write::{About, Data, Pieces, Point, TABLES, Tables, Values, write};

@@ -1,9 +1,10 @@
 //! Captures to columns: connections get numbers, copies of a frame are left out, kinds of others are counted.
 
+use crate::Error;
 use crate::file::{CapturedFrame, Frames};
 use crate::packet::{Content, End, IpPacket, packet};
 use crate::peel::{Peeled, frame};
-use crate::source::{Error, open};
+use crate::source::open;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Read as Source;
 use std::path::Path;

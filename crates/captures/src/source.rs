@@ -1,5 +1,7 @@
 //! Opens a capture: plain, gzip (RFC 1952) or Zstandard (RFC 8878), by its first bytes.
 
+use crate::Error;
+use crate::file::is_plain;
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::StreamingDecoder;
 use std::fs::File;
@@ -11,22 +13,10 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Bytes that are read from a file at once.
 const CHUNK: usize = 1 << 16;
 
-/// A capture cannot be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The file cannot be opened or read.
-    #[error("cannot be read: {0}")]
-    Io(#[from] io::Error),
-    /// The first bytes are of no capture.
-    #[error("is not a capture; name a pcap or pcapng file")]
-    NotACapture,
-}
-
 /// Returns whether a file begins as a capture, or as a packed file that may hold one.
 #[must_use]
 pub fn is_capture(head: &[u8]) -> bool {
-    head.starts_with(&GZIP) || head.starts_with(&ZSTD) || crate::file::is_plain(head)
+    head.starts_with(&GZIP) || head.starts_with(&ZSTD) || is_plain(head)
 }
 
 /// Opens a file and unpacks it while it is read.

@@ -1,14 +1,10 @@
 //! The trait that every end of a connection implements.
 
-use crate::{EndpointEvent, LogEntry, Progress, SpectrumDatabase, Waiting};
+use crate::{EndpointEvent, LogEntry, PathId, Progress, SpectrumDatabase, Waiting};
 use cogtcp_crosslayer::LinkEvent;
 use cogtcp_units::Time;
 use std::fmt::Debug;
 use std::sync::Arc;
-
-/// A path of a connection, numbered from 0 in the order of the scenario. A transport of one path uses path 0.
-#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
-pub struct PathId(pub u16);
 
 /// What the application offers to the transport.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,7 +1,10 @@
 //! Events that an endpoint reports.
 
-use crate::PathId;
 use cogtcp_units::Duration;
+
+/// A path of a connection, numbered from 0 in the order of the scenario. A transport of one path uses path 0.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub struct PathId(pub u16);
 
 /// What happened to an endpoint.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

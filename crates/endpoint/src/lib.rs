@@ -19,8 +19,8 @@ mod protocol;
 mod spectrum_database;
 
 pub use datagram::Datagram;
-pub use endpoint::{Endpoint, Outgoing, PathId, Received, Supply};
-pub use event::{EndpointEvent, PathEvent};
+pub use endpoint::{Endpoint, Outgoing, Received, Supply};
+pub use event::{EndpointEvent, PathEvent, PathId};
 pub use log::LogEntry;
 pub use progress::{Progress, Waiting};
 pub use protocol::{BoxedEndpoint, Connection, Pair, Protocol};

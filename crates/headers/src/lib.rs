@@ -11,8 +11,8 @@ mod write;
 pub use options::{SackBlocks, TcpOptions};
 pub use read::{Ip, NotIp, TcpHeader, read_ip, read_tcp, read_udp, read_unreachable, tcp_header};
 pub use write::{
-    IpEnds, WireSegment, checksum, ip_header, mark, set_window, udp_header, unreachable, write_tcp,
-    write_udp, write_unreachable,
+    IpEnds, checksum, ip_header, mark, set_window, udp_header, unreachable, write_tcp, write_udp,
+    write_unreachable,
 };
 
 use std::net::SocketAddr;
@@ -35,10 +35,31 @@ pub const IPV6_HEADER: usize = 40;
 pub const TCP_HEADER: usize = 20;
 /// Bytes of UDP's header.
 pub const UDP_HEADER: usize = 8;
+/// ICMP's type of destination unreachable.
+const UNREACHABLE: u8 = 3;
 /// ICMP's code of destination unreachable for a host (RFC 792).
 pub const HOST_UNREACHABLE: u8 = 1;
 /// Time to live of packets that leave their host, as Linux sets it.
 pub const LIFETIME: u8 = 64;
+
+/// A TCP segment; its payload is a length.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct WireSegment {
+    /// ECN bits of the IP header (RFC 3168).
+    pub ecn: u8,
+    /// Sequence number.
+    pub seq: u32,
+    /// Acknowledgement number.
+    pub ack: u32,
+    /// Flags, from FIN (1) to AE (256; RFC 9768).
+    pub flags: u16,
+    /// Window field, unscaled.
+    pub window: u16,
+    /// Options.
+    pub options: TcpOptions,
+    /// Bytes of payload.
+    pub payload: usize,
+}
 
 /// Addresses and ports of a packet, source and destination. Both are of one family.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -1,6 +1,9 @@
 //! Reads packets: IP by etherparse, then what it carries.
 
-use crate::{IPV6_HEADER, PacketEnds, TCP_HEADER, TcpOptions, UDP_HEADER, long, protocol, short};
+use crate::{
+    IPV6_HEADER, PacketEnds, TCP_HEADER, TcpOptions, UDP_HEADER, UNREACHABLE, WireSegment, long, protocol,
+    short,
+};
 use etherparse::{IpNumber, Ipv4HeaderSlice, Ipv6HeaderSlice, LaxIpSlice};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -176,12 +179,12 @@ pub fn tcp_header(content: &[u8]) -> Option<TcpHeader<'_>> {
 }
 
 /// Reads a TCP segment with its ends; `None`: the packet is none, or not a whole one, or a fragment.
-pub fn read_tcp(bytes: &[u8]) -> Option<(PacketEnds, crate::WireSegment)> {
+pub fn read_tcp(bytes: &[u8]) -> Option<(PacketEnds, WireSegment)> {
     let ip = read_ip(bytes).ok().filter(|ip| ip.protocol == protocol::TCP && !ip.is_fragment)?;
     let header = tcp_header(ip.content)?;
     Some((
         ip.ends()?,
-        crate::WireSegment {
+        WireSegment {
             ecn: ip.ecn,
             seq: header.seq,
             ack: header.ack,
@@ -203,13 +206,13 @@ pub fn read_udp(bytes: &[u8]) -> Option<(PacketEnds, &[u8])> {
 /// Returns the packet that a message of ICMP destination unreachable is about, as far as it is quoted.
 pub fn read_unreachable(bytes: &[u8]) -> Option<&[u8]> {
     let ip = read_ip(bytes).ok().filter(|ip| ip.protocol == protocol::ICMP)?;
-    (*ip.content.first()? == crate::write::UNREACHABLE).then(|| ip.content.get(8..)).flatten()
+    (*ip.content.first()? == UNREACHABLE).then(|| ip.content.get(8..)).flatten()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{WireSegment, write_tcp};
+    use crate::write_tcp;
 
     /// The way without extension headers reads what etherparse's reader for cut-off packets reads.
     #[test]

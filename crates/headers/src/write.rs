@@ -1,12 +1,10 @@
 //! Writes headers with their checksums. Payloads are zeros, which add nothing to a checksum.
 
 use crate::{
-    IPV4_HEADER, IPV6_HEADER, LIFETIME, PacketEnds, TCP_HEADER, TcpOptions, UDP_HEADER, protocol, read_ip,
+    IPV4_HEADER, IPV6_HEADER, LIFETIME, PacketEnds, TCP_HEADER, UDP_HEADER, UNREACHABLE, WireSegment,
+    protocol, read_ip,
 };
 use std::net::{IpAddr, Ipv4Addr};
-
-/// ICMP's type of destination unreachable.
-pub(crate) const UNREACHABLE: u8 = 3;
 
 /// Addresses of an IP header and its fields that are not constant.
 #[derive(Clone, Copy, Debug)]
@@ -19,25 +17,6 @@ pub struct IpEnds {
     pub ecn: u8,
     /// Time to live, or hop limit.
     pub ttl: u8,
-}
-
-/// A TCP segment; its payload is a length.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct WireSegment {
-    /// ECN bits of the IP header (RFC 3168).
-    pub ecn: u8,
-    /// Sequence number.
-    pub seq: u32,
-    /// Acknowledgement number.
-    pub ack: u32,
-    /// Flags, from FIN (1) to AE (256; RFC 9768).
-    pub flags: u16,
-    /// Window field, unscaled.
-    pub window: u16,
-    /// Options.
-    pub options: TcpOptions,
-    /// Bytes of payload.
-    pub payload: usize,
 }
 
 impl WireSegment {
@@ -218,7 +197,7 @@ fn put(bytes: &mut [u8], at: usize, value: u16) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{read_tcp, read_udp, read_unreachable};
+    use crate::{TcpOptions, read_tcp, read_udp, read_unreachable};
     use std::net::SocketAddr;
 
     fn both() -> [PacketEnds; 2] {

@@ -15,8 +15,8 @@ pub(crate) struct Ring<P> {
 const FIRST_CAPACITY: usize = 4;
 /// A ring of this capacity is not small enough to be fetched as a whole.
 const LONG: usize = 32;
-/// How many places ahead of its use a long ring is fetched.
-const AHEAD: u32 = 4;
+/// A place of a long ring is fetched so many places before its use.
+const FETCHED_BEFORE: u32 = 4;
 
 impl<P: Copy + Default> Ring<P> {
     pub(crate) fn new() -> Self {
@@ -80,7 +80,7 @@ impl<P: Copy + Default> Ring<P> {
     #[inline]
     pub(crate) fn prefetch_after(&self, position: u32) {
         if self.slots.len() >= LONG {
-            self.prefetch(position.wrapping_add(AHEAD));
+            self.prefetch(position.wrapping_add(FETCHED_BEFORE));
         }
     }
 

@@ -309,6 +309,7 @@ impl Budget {
         link: &mut Link<P>,
         awaited: Awaited,
     ) {
+        // As in `begin`.
         let Some(watch) = self.of(direction) else { return };
         watch.end = Some(watch.close(now, link, awaited));
     }

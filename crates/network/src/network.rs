@@ -5,6 +5,7 @@ mod air;
 mod build;
 mod cells;
 mod conservation;
+mod error;
 mod lookahead;
 mod notices;
 mod pairs;
@@ -14,7 +15,8 @@ mod stamps;
 mod unshared;
 
 pub use air::TIME_TO_LIVE;
-pub use build::{BuildError, Recording};
+pub use build::Recording;
+pub use error::BuildError;
 pub use lookahead::{Goal, LateHosts, Look, finish, look};
 pub use notices::{fronts, tells};
 

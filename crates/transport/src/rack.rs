@@ -57,6 +57,7 @@ pub(crate) struct Rack {
     /// The transmissions in the order in which they left; those at the front may be delivered, or
     /// retransmitted since.
     pub(crate) order: VecDeque<Transmission>,
+    pub(crate) found_lost: FoundLost,
 }
 
 /// Linux: transmissions that RACK has found lost. It does not look at them again, though an undo says that nothing was
@@ -208,11 +209,12 @@ impl Rack {
     }
 
     /// An undo: nothing is lost. RACK judges again all that is `outstanding`, in Linux without the transmissions that it
-    /// has `found` lost.
-    pub(crate) fn list(&mut self, outstanding: impl Iterator<Item = Transmission>, found: &mut FoundLost) {
-        found.0.sort_unstable_by_key(|sent| (sent.start, sent.at));
+    /// has found lost.
+    pub(crate) fn list(&mut self, outstanding: impl Iterator<Item = Transmission>) {
+        let found = &mut self.found_lost.0;
+        found.sort_unstable_by_key(|sent| (sent.start, sent.at));
         let is_known = |sent: &Transmission| {
-            found.0.binary_search_by_key(&(sent.start, sent.at), |of| (of.start, of.at)).is_ok()
+            found.binary_search_by_key(&(sent.start, sent.at), |of| (of.start, of.at)).is_ok()
         };
         self.order.clear();
         self.order.extend(outstanding.filter(|sent| !is_known(sent)));
@@ -313,10 +315,9 @@ mod tests {
     fn linux_forgets_what_it_found_lost() {
         let sent = |start, millis| Transmission { start, len: 1000, at: at(millis) };
         let listed = |found: &[Transmission]| {
-            let mut lost = FoundLost::default();
-            found.iter().for_each(|sent| lost.push(*sent, 0, 3));
             let mut rack = Rack::default();
-            rack.list([sent(0, 50), sent(1000, 90), sent(2000, 60)].into_iter(), &mut lost);
+            found.iter().for_each(|sent| rack.found_lost.push(*sent, 0, 3));
+            rack.list([sent(0, 50), sent(1000, 90), sent(2000, 60)].into_iter());
             rack.order.iter().map(|sent| sent.start).collect::<Vec<_>>()
         };
         assert_eq!(listed(&[]), [0, 2000, 1000]);

@@ -1,6 +1,6 @@
 //! The timer wheel of a host (Linux's since 4.8; Gleixner: timers, "switch to a non-cascading wheel").
 
-use crate::Timers;
+use crate::{TimeoutRules, Timers};
 use cogtcp_units::{Duration, Time};
 
 /// A host's timer wheel.
@@ -68,6 +68,12 @@ impl Wheel {
 }
 
 impl Timers {
+    /// True if each fires when it is due: there is no wheel.
+    #[inline]
+    pub(crate) fn are_exact(&self) -> bool {
+        self.timer_tick.is_zero() && self.timeout_rules != TimeoutRules::Linux
+    }
+
     /// The wheel that fires them.
     pub fn wheel(&self) -> Wheel {
         Wheel { tick: self.timer_tick, phase: self.timer_phase.unwrap_or_default() }

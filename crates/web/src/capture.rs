@@ -1,7 +1,7 @@
 //! Captures of a run for the page: the run is made again with its packets recorded.
 
 use crate::answer::Columns;
-use crate::engine::Failure;
+use crate::failure::Failure;
 use crate::request::CapturePoint;
 use cogtcp_captures::{About, Data, Point, TABLES, Tables, Values};
 use cogtcp_records::{ColumnData, Run, Table};

@@ -3,12 +3,13 @@
 use crate::answer::Columns;
 use crate::capture;
 use crate::episode::Episode;
+use crate::failure::Failure;
 use crate::parquet;
 use crate::request::{Given, LabRequest, Trace};
 use crate::statistics;
 use cogtcp_records::Run;
 use cogtcp_scenario::{Experiment, STARTERS, Scenario, ScenarioError};
-use cogtcp_simulator::{ControlFactory, RunError, RunOptions};
+use cogtcp_simulator::{ControlFactory, RunOptions};
 use cogtcp_units::Time;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -58,35 +59,6 @@ impl std::fmt::Debug for Outside {
 #[derive(Debug, Default)]
 pub struct Engine {
     episode: Option<Episode>,
-}
-
-/// Why there is no answer.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// The request makes no sense.
-    Request(String),
-    /// The scenario does not.
-    Scenario(Box<ScenarioError>),
-    /// The run failed.
-    Run(String),
-}
-
-impl From<ScenarioError> for Failure {
-    fn from(error: ScenarioError) -> Self {
-        Self::Scenario(Box::new(error))
-    }
-}
-
-impl From<RunError> for Failure {
-    fn from(error: RunError) -> Self {
-        match error {
-            RunError::Cancelled { .. } | RunError::TooManyEvents | RunError::Conservation(_) => {
-                Self::Run(error.to_string())
-            }
-            // What only the simulator notices of a scenario.
-            error => Self::Request(error.to_string()),
-        }
-    }
 }
 
 impl Engine {

@@ -1,6 +1,6 @@
 //! Runs that stop for decisions.
 
-use crate::engine::Failure;
+use crate::failure::Failure;
 use cogtcp_scenario::Experiment;
 use cogtcp_simulator::{CongestionEpisode, SensingEpisode};
 use cogtcp_units::Duration;

@@ -14,6 +14,7 @@ mod engine;
 mod episode;
 #[cfg(target_arch = "wasm32")]
 mod exports;
+mod failure;
 mod parquet;
 pub mod request;
 mod statistics;

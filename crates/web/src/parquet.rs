@@ -1,7 +1,7 @@
 //! The same table of several runs as one Parquet file: the runs are made again.
 
 use crate::answer::Columns;
-use crate::engine::Failure;
+use crate::failure::Failure;
 use cogtcp_records::parquet::{self, FileValues};
 use cogtcp_records::{Code, Column, ColumnData, Run, Table, TableCell, TextColumn};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use super::notices::Notices;
 use super::radios::GatedLinks;
-use super::{AdHoc, Looks, Network};
+use super::{AdHoc, BuildError, Looks, Network};
 use crate::agenda::Agenda;
 use crate::boards::Boards;
 use crate::budget::Budget;
@@ -25,34 +25,6 @@ pub struct Recording {
     pub interval: Duration,
     /// Counts begin at the end of a warm-up, not with the run.
     pub has_warmup: bool,
-}
-
-/// A network that cannot be built.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-pub enum BuildError {
-    /// Two radios on one link.
-    #[error(
-        "link \"{link}\" is gated by the radios \"{first}\" and \"{second}\"; a link has at most one radio"
-    )]
-    TwoRadios {
-        /// The link.
-        link: String,
-        /// The radio that comes first in the layout.
-        first: String,
-        /// The other one.
-        second: String,
-    },
-    /// A radio.
-    #[error("radio \"{radio}\": {why}")]
-    Radio {
-        /// Its name.
-        radio: String,
-        /// What is wrong.
-        why: String,
-    },
-    /// The ad hoc network.
-    #[error("ad hoc network: {0}")]
-    AdHoc(String),
 }
 
 impl<P: Payload> Network<P> {

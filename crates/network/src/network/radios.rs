@@ -89,6 +89,7 @@ impl GatedLinks {
                     });
                 }
             }
+            // A CR user with a MAC has no gate: its pair sends its link's packets.
             let Some(gating) = spec.kind.gating() else { continue };
             let course = build::course(spec, end, seed);
             let mover = match (spec.kind.user_without_mac(), air) {

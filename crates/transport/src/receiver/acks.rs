@@ -145,12 +145,12 @@ impl Receiver {
         self.stats.zero_windows += u64::from(ack.window == 0);
         self.pending = self.pending.saturating_sub(1);
         self.delayed_until = Time::MAX;
-        // What is read after an ACK may open the window by far.
-        let updates =
-            self.reads_in_turn() && self.state == ReceiverState::Established && self.reading_opens_window();
         self.last_ack = frontier;
         self.answered_tag = 0;
         self.duplicate = None;
+        // What is read after an ACK may open the window by far.
+        let updates =
+            self.reads_in_turn() && self.state == ReceiverState::Established && self.reading_opens_window();
         if let Some(linux) = &mut self.linux {
             linux.work_out_window();
             linux.quick.on_ack();

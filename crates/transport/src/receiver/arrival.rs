@@ -196,7 +196,6 @@ impl Receiver {
         let data_end = start + u64::from(segment.len);
         let right = self.window.right_edge();
         let before = self.reassembly.frontier();
-        let queued = self.reassembly.queued();
         // The part before the window is a duplicate, the part behind it is dropped. Nothing follows a FIN.
         let end = data_end.min(right).min(self.fin_offset);
         let (mut insertion, mut is_acknowledged) = (Insertion::default(), false);
@@ -219,7 +218,7 @@ impl Receiver {
             self.stats.duplicate_segments += u64::from(insertion.new_bytes == 0);
             self.stats.out_of_order_segments += u64::from(start > before);
             if start > before {
-                self.adapt_behind_gap(u64::from(segment.len), queued, insertion.new_bytes);
+                self.adapt_behind_gap(u64::from(segment.len), insertion.new_bytes);
             }
         }
         self.stats.out_of_window_bytes += data_end - end.clamp(start, data_end);

@@ -46,14 +46,15 @@ impl Receiver {
         }
     }
 
-    /// A segment of `len` bytes came behind a gap. Of it `new` bytes are new; `queued` bytes waited there before.
-    pub(super) fn adapt_behind_gap(&mut self, len: u64, queued: u64, new: u64) {
+    /// A segment of `len` bytes came behind a gap, and waits there. Of it `new` bytes are new.
+    pub(super) fn adapt_behind_gap(&mut self, len: u64, new: u64) {
         let unread = self.unread();
         let Some(tuning) = &mut self.tuning else { return };
         // Without SACK the window stays behind a gap, so that ACKs remain duplicates.
-        let grows = self.sack && new > 0 && tuning.grow(len, queued + unread);
+        let queued = self.reassembly.queued();
+        let grows = self.sack && new > 0 && tuning.grow(len, queued - new + unread);
         tuning.on_gap(self.reassembly.span());
-        self.offer_beside(self.reassembly.queued() + unread, grows);
+        self.offer_beside(queued + unread, grows);
     }
 
     /// Works out what may be offered while `held` bytes wait. `grows`: the window grew with this segment.

@@ -70,21 +70,22 @@ impl Window {
 
     /// The window field for an ACK of `frontier`.
     pub(super) fn field(&self, frontier: u64) -> u16 {
-        let limit = FIELD_MAX << self.shift();
+        let shift = self.shift();
+        let limit = FIELD_MAX << shift;
         let mut window = self.edge(frontier, limit, self.tuned).saturating_sub(frontier);
         if self.is_tuned() {
             // So that the scale takes nothing away (`__tcp_select_window`, `tcp_select_window`).
-            window = window.next_multiple_of(1 << self.shift());
+            window = window.next_multiple_of(1 << shift);
         }
-        (window.min(limit) >> self.shift()) as u16
+        (window.min(limit) >> shift) as u16
     }
 
     /// An ACK of `frontier` is sent with [`Self::field`], which is returned.
     pub(super) fn advertise(&mut self, frontier: u64) -> u16 {
-        let field = self.field(frontier);
-        self.right_edge = self.right_edge.max(frontier + (u64::from(field) << self.shift()));
+        let (field, shift) = (self.field(frontier), self.shift());
+        self.right_edge = self.right_edge.max(frontier + (u64::from(field) << shift));
         // Windows after the SYN-ACK's are scaled (RFC 7323 section 2.2).
-        self.limit = FIELD_MAX << self.shift();
+        self.limit = FIELD_MAX << shift;
         field
     }
 

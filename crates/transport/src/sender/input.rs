@@ -466,7 +466,8 @@ impl Sender {
     }
 
     /// Round-trip time from this ACK (RFC 6298 section 3, RFC 7323 section 4).
-    #[inline]
+    // Not in a web page, where size counts.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(super) fn round_trip(&mut self, now: Time, segment: &Segment, sample: &mut AckSample, hint: RttHint) {
         if !hint.ambiguous
             && let Some(sent_at) = hint.latest

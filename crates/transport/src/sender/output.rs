@@ -459,7 +459,8 @@ impl Sender {
         let offset = self.board.nxt();
         let in_flight = self.board.in_flight();
         let (mut within, mut pushed, mut kept) = (false, false, false);
-        if self.config.segmentation_offload {
+        let offloads = self.config.segmentation_offload;
+        if offloads {
             within = self.offload.is_within();
             pushed = self.ends_packet(in_flight);
             if let Some(buffer) = self.rare.as_mut().and_then(|rare| rare.buffer.as_mut()) {
@@ -488,7 +489,8 @@ impl Sender {
         }
         self.board.push(sent, len + u32::from(fin));
         self.record_transmission(now, offset, len + u32::from(fin));
-        if !self.offload.is_within()
+        if offloads
+            && !self.offload.is_within()
             && let Some(buffer) = self.buffer()
             && !buffer.waits(self.board.nxt(), self.tcp.cwnd)
         {

@@ -125,7 +125,7 @@ impl Sender {
                 rare.retransmission_lost |=
                     self.board.retransmitted() < retransmitted && (linux || sent.at >= rare.reduced_at);
                 if linux {
-                    rare.found_lost.push(sent, self.board.una(), rack.order.len());
+                    rack.found_lost.push(sent, self.board.una(), rack.order.len());
                 }
             }
             // Delivered, retransmitted since, or lost now: another transmission speaks for it, if any.
@@ -139,7 +139,7 @@ impl Sender {
             );
             rack.listed_until = None;
             rack.order.clear();
-            rare.found_lost.clear();
+            rack.found_lost.clear();
         }
         self.rate.lost += newly;
         newly
@@ -208,7 +208,7 @@ impl Sender {
     /// An undo: nothing is lost, and RACK judges again ([`Rack::list`](crate::rack::Rack::list)).
     pub(super) fn restart_rack(&mut self) {
         if let Some(rack) = &mut self.rack {
-            rack.list(self.board.unsacked(), &mut self.rare.get_or_insert_default().found_lost);
+            rack.list(self.board.unsacked());
             rack.listed_until = Some(self.board.nxt());
         }
     }
@@ -242,7 +242,19 @@ impl Sender {
     }
 
     /// Sets the timer to run next.
+    #[inline]
     pub(super) fn arm_next(&mut self, now: Time) {
+        // Without RACK, a wheel and a pacer that waits: the RTO alone.
+        if self.rack.is_none() && self.config.timers.are_exact() && self.pacer.departure() <= now {
+            let at = self.rto_at.max(now);
+            debug_assert_eq!((Timer::Retransmit, at), self.next_timer(now));
+            (self.timer, self.deadline, self.armed_at) = (Timer::Retransmit, at, now);
+        } else {
+            self.arm_one_of(now);
+        }
+    }
+
+    fn arm_one_of(&mut self, now: Time) {
         let (timer, at) = self.next_timer(now);
         self.arm_on_wheel(timer, now, at);
     }

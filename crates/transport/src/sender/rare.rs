@@ -5,7 +5,7 @@ use crate::SeqNumber;
 use crate::challenge::Challenges;
 use crate::offload::Again;
 use crate::prr::Prr;
-use crate::rack::{FoundLost, Tlp};
+use crate::rack::Tlp;
 use crate::send_buffer::SendBuffer;
 use crate::spurious::SpuriousCounter;
 use crate::undo::Undo;
@@ -37,7 +37,6 @@ pub(super) struct Rare {
     /// `reduced_at`.
     pub(super) retransmission_lost: bool,
     pub(super) reduced_at: Time,
-    pub(super) found_lost: FoundLost,
     /// Under Linux's rules: when a segment was last answered that brings nothing.
     pub(super) challenges: Challenges,
     /// A reset is due, with this sequence number.
