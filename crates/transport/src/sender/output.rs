@@ -625,7 +625,7 @@ impl Sender {
         segments(rate, tcp.pacing_rate.is_some(), tcp.min_rtt, tcp.mss)
     }
 
-    /// The same, where at most `most` may go: those of the least packet take no rate.
+    /// The same, where at most `most` may go: a packet of the least number of segments takes no rate.
     fn segments_of_packet_within(&self, in_flight: u64, most: u64) -> u64 {
         if most <= least_segments(self.tcp.pacing_rate) {
             most
