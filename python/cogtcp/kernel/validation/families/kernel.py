@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _SECONDS, _WARM_UP = 15, 3
 _TRIES = 3
+_CONTROLS = ["linux-reno", "linux-cubic", "linux-bbr", "linux-vegas", "linux-westwood"]
 
 #: What tells whether the kernel plane can be had here.
 PROBE = """
@@ -58,7 +59,7 @@ class Kernel(Family):
         packets = max(4, round(stream.uniform(0.3, 3) * rate * 2 * delay / 8 / 1500))
         is_silent = stream.random() < 0.3
         return {
-            "transport": stream.choice(["linux-reno", "linux-cubic", "linux-bbr"]),
+            "transport": stream.choice(_CONTROLS),
             "rate": three_digits(rate),
             "delay": delay,
             "queue": packets,
