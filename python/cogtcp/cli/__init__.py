@@ -14,6 +14,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from cogtcp._start import INTERRUPTED, take_over
+from cogtcp.cli import terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _open_standard_streams()
+    with terminal.guarded():
+        return _run(argv)
+
+
+def _run(argv: Sequence[str] | None) -> int:
     # Arrow's own allocators keep memory for every thread that ever had any. Before Arrow is loaded.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     from cogtcp._errors import CogtcpError, RunError, UsageError

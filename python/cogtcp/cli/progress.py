@@ -7,6 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from cogtcp.cli import terminal
 from cogtcp.running.runner.progress import Progress as Counts
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def shown(doing: str = "simulating", unit: str = "") -> Iterator[_Bar | _Lines]:
 
     columns = (TextColumn(doing), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     more = TextColumn("{task.fields[more]}")
-    with Progress(*columns, more, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, more, console=Console(file=terminal.raw(sys.stderr)), transient=True) as bar:
         yield _Bar(bar, unit)
 
 

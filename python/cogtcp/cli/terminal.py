@@ -7,12 +7,14 @@ sweeps and studies are rich's.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 # Where the output is no terminal nobody's window limits the width.
 _WIDTH_OF_FILES = 120
@@ -22,6 +24,56 @@ _STYLES = {
     "bold": 1, "red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "white": 37,
     "bright_red": 91, "bright_yellow": 93, "bright_blue": 94,
 }  # fmt: skip
+
+
+#: Styles but concealment, which come out as they are; and what would move a cursor, retitle a window, or turn
+#: text round.
+_COMMANDS = re.compile(
+    r"(\x1b\[(?!(?:\d+;)*0*8[;m])[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def harmless(text: str) -> str:
+    """Return a text in which characters that command a terminal are replaced by U+FFFD."""
+    if text.isprintable():
+        return text
+    return _COMMANDS.sub(lambda found: found[1] or "\N{REPLACEMENT CHARACTER}", text)
+
+
+class _Harmless:
+    """A text stream that names and texts of files cannot command a terminal through."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.raw = stream
+
+    def write(self, text: str) -> int:
+        self.raw.write(harmless(text))
+        return len(text)
+
+    def writelines(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """Let no message command a terminal, and no answer that goes to one."""
+    out, err = sys.stdout, sys.stderr
+    if out.isatty():
+        sys.stdout = cast("TextIO", _Harmless(out))
+    sys.stderr = cast("TextIO", _Harmless(err))
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = out, err
+
+
+def raw(stream: TextIO) -> TextIO:
+    """Return the stream below, for what moves the cursor itself: bars of progress."""
+    return stream.raw if isinstance(stream, _Harmless) else stream
 
 
 def width() -> int:
