@@ -328,6 +328,24 @@ def test_verbs_that_simulate_nothing_load_nothing_heavy(verb: list[str]) -> None
     assert done.stderr == "set()\n"
 
 
+@pytest.mark.parametrize("verb", [["run"], ["compare", "--transport", "newreno,sack", "--seeds", "2"]])
+def test_verbs_that_simulate_load_no_tables(verb: list[str], tmp_path: Path) -> None:
+    code = (
+        "import sys\nfrom cogtcp.cli import main\n"
+        "assert main(sys.argv[1:]) == 0\n"
+        "print({'pyarrow', 'matplotlib', 'rich', 'numpy', 'pandas'} & set(sys.modules))"
+    )
+    given = [*verb, "sensed-link", "--set", "run.duration=2 s", "--set", "run.warmup=0 s", "--jobs", "1"]
+    given = given if verb[0] == "compare" else given[:-2]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *given, "--out", str(tmp_path / "out")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
 def test_only_the_verb_that_is_given_is_loaded() -> None:
     parser = verbs.parser()
     parser.parse_args(["schema"])

@@ -269,6 +269,26 @@ def test_removing_the_folder_of_a_running_sweep_is_an_error(
     assert not out.exists(), "it is not made again"
 
 
+def test_removing_the_folder_of_running_advice_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text(SMALL)
+    out = tmp_path / "out"
+    process = subprocess.Popen(
+        command_line(
+            "advise", "base.toml", "--transport", "sack,reno", "--budget", "10min", "--jobs", 1, "--out", out
+        ),
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        _wait(lambda: any(path.stat().st_size for path in out.glob("runs/[!.]*")))
+        shutil.rmtree(out, ignore_errors=True)
+        _, said = process.communicate(timeout=PATIENCE)
+    finally:
+        process.kill()
+    assert process.returncode == 1, said
+    assert "Traceback" not in said
+    assert not (out / "advice.json").exists(), "half of an answer is none"
+
+
 def test_a_folder_that_goes_after_the_last_run_is_an_error(tmp_path: Path) -> None:
     out = tmp_path / "out"
 
