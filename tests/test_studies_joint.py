@@ -188,6 +188,43 @@ def test_a_search_that_finds_no_better_setting_keeps_the_earlier_one(
     assert same.setting["rate"] == 4.7
 
 
+def test_the_best_settings_are_judged_on_more_seeds_before_one_is_confirmed(
+    study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = folder.find("t")[0].space.base
+    # At 4.97 the second claim holds on the first three seeds of the search, and not on twelve.
+    best = [base.but(rate=4.97), base.but(rate=6.0), base.but(rate=4.5)]
+    monkeypatch.setattr(joint, "_searched", lambda *_: (best, 3))
+    monkeypatch.setattr(joint, "CANDIDATES", 1)
+    lines: list[str] = []
+    studies.search_joint("t", trials=3, progress=lines.append)
+    after = joint.read(folder.find("t")[0])
+    assert after is not None
+    assert (after.setting["rate"], after.evaluated) == (4.5, 3)
+    assert lines[:3] == [
+        "joint: 1.0 claims expected at the best 1 of 3, on 12 seeds",
+        "joint: 1.0 claims expected at the best 2 of 3, on 12 seeds",
+        "joint: 2.0 claims expected at the best 3 of 3, on 12 seeds",
+    ]
+
+
+def test_a_search_can_start_from_several_settings(study: Path) -> None:
+    studies.search_joint("t", trials=0, at="rate=4.5")
+    lines: list[str] = []
+    studies.search_joint("t", trials=1, at="rate=9.5; rate=9.6", progress=lines.append)
+    assert [line for line in lines if line.startswith("joint: setting")][:3] == [
+        "joint: setting 1, 2 of 3 claims",
+        "joint: setting 2, 2 of 3 claims",
+        "joint: setting 3, 2 of 3 claims",
+    ]
+    after = joint.read(folder.find("t")[0])
+    assert after is not None
+    # The kept one was counted before; a move may have been made besides.
+    assert after.evaluated >= 4
+    with pytest.raises(StudyError, match="can be"):
+        studies.search_joint("t", trials=1, at="rate=9.5; rate=96")
+
+
 def test_the_settings_at_which_a_claim_was_judged_are_counted(searched: joint.Joint) -> None:
     found = folder.find("t")[0]
     tried = {name: there.tried for name, there in searched.claims.items()}

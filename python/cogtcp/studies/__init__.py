@@ -341,7 +341,7 @@ def search_joint(
         force: Use `out` although it holds other files; these are kept in a folder beside it.
         progress: Called with a line when a setting is done.
         launcher: Where the runs are made; by default in this process (`cogtcp.runner.Launcher`).
-        at: One more setting to start from, as in "node=three".
+        at: More settings to start from, as in "node=three" or "node=three; node=four".
 
     Returns:
         The file written, `joint.json`.
@@ -352,6 +352,7 @@ def search_joint(
     """
     found, _ = find(study)
     code.forget(found)
+    named = [found.space.parsed(one.strip()) for one in at.split(";")]
     folder = None if out is None else _prepare(out, found, force=force)
     runner = Runner(None if folder is None else folder / _RUNS, jobs, None, launcher=launcher)
     context = Context(study=found, seeds=(), quick=False, _runner=runner)
@@ -363,7 +364,7 @@ def search_joint(
             trials,
             progress,
             joint.read(found),
-            [] if at == "base" and (found.folder / joint.FILE).exists() else [found.space.parsed(at)],
+            [] if at == "base" and (found.folder / joint.FILE).exists() else named,
         ):
             # At once: what takes long comes after it.
             path = joint.keep(found, outcome, provenance.version())

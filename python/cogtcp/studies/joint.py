@@ -8,7 +8,8 @@ The search starts from the settings of the random design and from the best setti
 over, block by block, what serves a claim that fails, and steps away from the best setting found so far. A
 claim is judged again only where a parameter that touches it has changed. Each move is made for one claim that
 fails, which is judged first: if it comes no nearer, or if too many others are lost, the move is given up. A
-claim that fails at each setting known so far does not steer the search. The best settings are confirmed, for
+claim that fails at each setting known so far does not steer the search. Few seeds flatter the best of many
+settings: these are judged again on more. The settings where most claims are likely to hold are confirmed, for
 all claims, on seeds that had no part in any search. For each claim that fails there, the smallest change
 towards its own best setting is kept with which it holds.
 
@@ -21,6 +22,7 @@ import json
 import math
 import random
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.model.output import write_file
@@ -31,7 +33,7 @@ from cogtcp.studies.guided import RUNGS, SEARCH_SEED, clearance, part
 from cogtcp.studies.judging import judge, numbers
 from cogtcp.studies.stored import read_json
 from cogtcp.studies.touching import touching
-from cogtcp.studies.verdicts import combine
+from cogtcp.studies.verdicts import LEVEL, combine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,10 +55,13 @@ FEW_SEEDS = 8
 """Seeds on which a claim may fail before it has had all of them."""
 STARTS = 4
 """Settings of the random design from which the search starts."""
+LOOKED_AGAIN = 6
+"""Settings that are judged on more seeds before some of them are confirmed."""
 CANDIDATES = 2
 """Settings that are confirmed at most."""
 WIDTH = 0.15
 """Width of a step, as a share of a parameter's range."""
+_ONE_SIDED = NormalDist().inv_cdf(1 - LEVEL)
 _BOUND = 10.0
 """Clearance of a claim that holds, in standard errors, beyond which more says no more."""
 
@@ -246,11 +251,11 @@ class Bench:
         judged: How many settings were judged.
     """
 
-    def __init__(self, study: Context, rows: Sequence[ClaimRow]) -> None:
+    def __init__(self, study: Context, rows: Sequence[ClaimRow], seeds: int = RUNGS[0]) -> None:
         self.rows = rows
         self.judged = 0
         self._touches: dict[str, list[Unsaid]] = {}
-        self._study = replace(study, seeds=tuple(range(SEARCH_SEED, SEARCH_SEED + RUNGS[0])))
+        self._study = replace(study, seeds=tuple(range(SEARCH_SEED, SEARCH_SEED + seeds)))
         self._known: dict[tuple[str, tuple[Value, ...]], tuple[float, ...]] = {}
 
     def touches(self, row: ClaimRow) -> list[Unsaid]:
@@ -270,7 +275,7 @@ class Bench:
         }
         new = [row for row in rows if keys[row.id] not in self._known]
         self.judged += bool(new)
-        scale = math.sqrt(RUNGS[-1] / RUNGS[0])
+        scale = math.sqrt(RUNGS[-1] / len(self._study.seeds))
         for row, judged in zip(new, judge(self._study, new, setting) if new else (), strict=True):
             self._known[keys[row.id]] = tuple(scale * clearance(found) for found in judged.findings)
         return {row.id: self._known[keys[row.id]] for row in rows}
@@ -287,6 +292,12 @@ class Bench:
             sum(sum(value > 0 for value in values) / len(values) for values in found),
             sum(_nearness(values) for values in found),
         )
+
+    def likely(self, setting: Setting) -> float:
+        """Return how many claims are expected to hold on the fresh seeds, if the effects are those seen."""
+        scale = math.sqrt(SEEDS / RUNGS[-1])
+        found = self.clearances(setting).values()
+        return sum(NormalDist().cdf(scale * min(values) - _ONE_SIDED) for values in found)
 
     def failing(self, setting: Setting) -> list[ClaimRow]:
         """Return the claims that do not hold at a setting."""
@@ -346,7 +357,8 @@ def find(
             starts += others
             starts += [_mixed(bench, start, best_alone) for start in list(starts)]
         stream = random.Random(f"joint/{study.study.name}/{evaluated}")  # noqa: S311 - a documented draw
-        ranked, judged_now = _searched(bench, starts, others, best_alone, trials, progress, stream)
+        found_best, judged_now = _searched(bench, starts, others, best_alone, trials, progress, stream)
+        ranked = _looked_again(Bench(study, bench.rows, RUNGS[-1]), found_best, progress)
         evaluated += judged_now
     else:
         # A setting that is only measured again was not searched.
@@ -428,8 +440,18 @@ def _searched(
             look(moved)
         else:
             given_up.add(moved)
-    best = sorted(known, key=lambda setting: known[setting], reverse=True)[:CANDIDATES]
+    best = sorted(known, key=lambda setting: known[setting], reverse=True)[:LOOKED_AGAIN]
     return best, len(known) + len(given_up)
+
+
+def _looked_again(bench: Bench, best: Sequence[Setting], progress: Callable[[str], None]) -> list[Setting]:
+    """Return the settings to confirm: those where most claims are likely to hold, by more seeds."""
+    likely: dict[Setting, float] = {}
+    for number, setting in enumerate(best, 1):
+        likely[setting] = bench.likely(setting)
+        place = f"at the best {number} of {len(best)}, on {RUNGS[-1]} seeds"
+        progress(f"joint: {likely[setting]:.1f} claims expected {place}")
+    return sorted(best, key=lambda setting: likely[setting], reverse=True)[:CANDIDATES]
 
 
 def _may_hold(
