@@ -134,6 +134,13 @@ def searched() -> joint.Joint:
     return found
 
 
+def kept() -> joint.Joint:
+    """Return the joint setting that the study's folder has."""
+    there = joint.read(folder.find("t")[0])
+    assert there is not None
+    return there
+
+
 def test_the_joint_setting_is_where_most_claims_hold(searched: joint.Joint) -> None:
     # Together: 8 < 2 rate and rate < 5, and rate > 8 with the first: two of three either way.
     assert list(searched.claims) == ["t-f1a", "t-f1b", "t-f2"]
@@ -169,22 +176,19 @@ def test_a_search_that_finds_no_better_setting_keeps_the_earlier_one(
     study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studies.search_joint("t", trials=0, at="rate=4.5")
-    before = joint.read(folder.find("t")[0])
-    assert before is not None
+    before = kept()
     assert before.held == 2
     # On its few seeds the search takes for the best what is worse on all of the fresh ones.
     found = [before.setting.but(rate=7.0)]
     monkeypatch.setattr(joint, "_searched", lambda *_: (found, 5))
     lines: list[str] = []
     studies.search_joint("t", trials=5, progress=lines.append)
-    after = joint.read(folder.find("t")[0])
-    assert after is not None
+    after = kept()
     assert lines[-1] == "joint: the kept setting stays, 2 of 3 claims"
     assert (after.setting, after.held, after.evaluated) == (before.setting, 2, before.evaluated + 5)
     found[:] = [before.setting.but(rate=4.7)]
     studies.search_joint("t", trials=5)
-    same = joint.read(folder.find("t")[0])
-    assert same is not None
+    same = kept()
     assert same.setting["rate"] == 4.7
 
 
@@ -198,8 +202,7 @@ def test_the_best_settings_are_judged_on_more_seeds_before_one_is_confirmed(
     monkeypatch.setattr(joint, "CANDIDATES", 1)
     lines: list[str] = []
     studies.search_joint("t", trials=3, progress=lines.append)
-    after = joint.read(folder.find("t")[0])
-    assert after is not None
+    after = kept()
     assert (after.setting["rate"], after.evaluated) == (4.5, 3)
     assert lines[:3] == [
         "joint: 1.0 claims expected at the best 1 of 3, on 12 seeds",
@@ -217,8 +220,7 @@ def test_a_search_can_start_from_several_settings(study: Path) -> None:
         "joint: setting 2, 2 of 3 claims",
         "joint: setting 3, 2 of 3 claims",
     ]
-    after = joint.read(folder.find("t")[0])
-    assert after is not None
+    after = kept()
     # The kept one was counted before; a move may have been made besides.
     assert after.evaluated >= 4
     with pytest.raises(StudyError, match="can be"):

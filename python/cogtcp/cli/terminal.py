@@ -26,8 +26,8 @@ _STYLES = {
 }  # fmt: skip
 
 
-#: Styles but concealment, which come out as they are; and what would move a cursor, retitle a window, or turn
-#: text round.
+#: Styles but concealment stay as they are (the group). Replaced are characters that move a cursor, retitle a
+#: window, or turn text round.
 _COMMANDS = re.compile(
     r"(\x1b\[(?!(?:\d+;)*0*8[;m])[0-9;]*m)|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 )
@@ -41,7 +41,7 @@ def harmless(text: str) -> str:
 
 
 class _Harmless:
-    """A text stream that names and texts of files cannot command a terminal through."""
+    """A text stream that replaces characters which command a terminal."""
 
     def __init__(self, stream: TextIO) -> None:
         self.raw = stream

@@ -281,7 +281,7 @@ class Bench:
         return {row.id: self._known[keys[row.id]] for row in rows}
 
     def tried(self, row: ClaimRow) -> int:
-        """Return at how many settings a claim was judged; ones that differ in nothing it reads are one."""
+        """Return at how many settings a claim was judged, each value of its own parameters once."""
         return sum(name == row.id for name, _ in self._known)
 
     def score(self, setting: Setting) -> tuple[int, float, float]:
@@ -294,7 +294,7 @@ class Bench:
         )
 
     def likely(self, setting: Setting) -> float:
-        """Return how many claims are expected to hold on the fresh seeds, if the effects are those seen."""
+        """Return how many claims are expected to hold on the fresh seeds, if effects are as measured."""
         scale = math.sqrt(SEEDS / RUNGS[-1])
         found = self.clearances(setting).values()
         return sum(NormalDist().cdf(scale * min(values) - _ONE_SIDED) for values in found)
