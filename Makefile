@@ -148,7 +148,7 @@ bench: $(VENV)/.core ## Time the engine (and ns-2 and htsim, where installed), a
 	$(BIN)/python benches/mswim09_surface.py
 	$(BIN)/python benches/sweep.py
 
-mutants: $(VENV)/.core $(VENV)/.dev ## Test a random sample of small changes that the tests should notice (SEED=18dd50ea; two hours)
+mutants: $(VENV)/.core $(VENV)/.dev ## Test a random sample of small changes that the tests should notice (SEED=8 hex digits; two hours)
 	$(PYTHON) benches/mutants/rust_mutants.py run --seed $(SEED)
 	test -d $(VENV)/mutants || $(BIN)/pip install --quiet --target $(VENV)/mutants cosmic-ray==8.7.0 coverage==7.6.12
 	PYTHONPATH=$(VENV)/mutants $(BIN)/python benches/mutants/python_mutants.py --seed $(SEED)

@@ -233,6 +233,16 @@ def files(folder: Path) -> list[str]:
 MOST = 6
 #: What it may ask for, beside parameters.
 _GIVEN = ("tmp_path", "command")
+#: A test that finds the machine too busy is run so often in all before it is skipped.
+ATTEMPTS = 3
+
+
+class TooBusy(pytest.skip.Exception):
+    """Where a run on the real clock fell behind by its own measure: a skip, not a failure.
+
+    Such a run says nothing of the code, whatever it shows. The other way round, a test fails only of a run
+    that kept up, and says at its bounds why load does not break them, or how seldom chance does.
+    """
 
 
 def side_by_side(body: Callable[..., None]) -> Callable[..., None]:
@@ -280,8 +290,17 @@ def _play(item: pytest.Function, folder: Path) -> None:
     body: Any = item.function.body
     given: dict[str, Any] = dict(item.callspec.params) if hasattr(item, "callspec") else {}
     asked = inspect.signature(body).parameters
-    given |= {"tmp_path": folder, "command": command_in(folder)}
-    body(**{name: given.get(name) for name in asked})
+    for attempt in range(1, ATTEMPTS + 1):
+        own = folder / str(attempt)
+        own.mkdir()
+        given |= {"tmp_path": own, "command": command_in(own)}
+        try:
+            body(**{name: given.get(name) for name in asked})
+        except TooBusy:
+            if attempt == ATTEMPTS:
+                raise
+        else:
+            break
 
 
 @pytest.fixture(scope="session")

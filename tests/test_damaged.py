@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import cogtcp
-from cogtcp import CogtcpError, OutputError, Scenario, UsageError
+from cogtcp import CogtcpError, OutputError, Result, Scenario, UsageError
 from cogtcp.cli import main
-from cogtcp.model.output import MARKER
+from cogtcp.model.output import MARKER, KeptFolder, prepare_folder
+from cogtcp.running.runner import Case, Runner
 from cogtcp.running.sweeping import dataset, plan
 from cogtcp.running.sweeping.store import Store
 from conftest import PATIENCE, SMALL, Command, command_line
@@ -269,13 +270,19 @@ def test_removing_the_folder_of_a_running_sweep_is_an_error(
     assert not out.exists(), "it is not made again"
 
 
-def test_removing_the_folder_of_running_advice_is_an_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("advise", "--transport", "sack,reno", "--budget", "10min"),
+        ("tune", "--vary", "topology.single_hop.link.delay=5ms..50ms", "--trials", "400"),
+        ("compare", "--transport", "sack,reno", "--seeds", "3000"),
+    ],
+)
+def test_removing_the_folder_of_what_runs_is_an_error_soon(tmp_path: Path, words: tuple[str, ...]) -> None:
     (tmp_path / "base.toml").write_text(SMALL)
     out = tmp_path / "out"
     process = subprocess.Popen(
-        command_line(
-            "advise", "base.toml", "--transport", "sack,reno", "--budget", "10min", "--jobs", 1, "--out", out
-        ),
+        command_line(*words, "base.toml", "--jobs", 1, "--out", out),
         cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -285,8 +292,39 @@ def test_removing_the_folder_of_running_advice_is_an_error(tmp_path: Path) -> No
     finally:
         process.kill()
     assert process.returncode == 1, said
+    (error,) = [line for line in said.splitlines() if "removed or moved" in line]
+    assert error.startswith("cogtcp: ")
     assert "Traceback" not in said
-    assert not (out / "advice.json").exists(), "half of an answer is none"
+    assert not [path for path in out.glob("*") if path.is_file()], "half of an answer is none"
+
+
+def _goodput(result: Result) -> dict[str, Any]:
+    return {"goodput_bps": result.metrics["goodput_bps"]}
+
+
+def test_of_a_folder_of_which_the_finished_runs_alone_are_left_nothing_more_is_made(tmp_path: Path) -> None:
+    """What is begun in a folder while it is removed keeps the folder there: then its marker is missing."""
+    prepare_folder(tmp_path / "out", {"verb": "tune"}, ["runs"], keep="runs")
+    runner = Runner(tmp_path / "out/runs", 1)
+    assert not runner.outcomes([Case(SHORT, 1, _goodput)])[0].error
+    (tmp_path / "out" / MARKER).unlink()
+    with pytest.raises(OutputError, match="out: was removed or moved"):
+        runner.outcomes([Case(SHORT, 2, _goodput)])
+    assert runner.progress.made == 1
+
+
+def test_results_are_not_written_where_their_folder_was_removed(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for write in (
+        lambda folder: folder.write_text("scenario.toml", ""),
+        lambda folder: folder.write_table("runs", pa.table({"a": [1]}), {}),
+        lambda folder: folder.describe({}),
+    ):
+        with KeptFolder(out, ["runs.parquet"], job={"verb": "compare"}) as folder:
+            shutil.rmtree(out)
+            with pytest.raises(OutputError, match="out: was removed or moved"):
+                write(folder)
+        assert not out.exists(), "it is not made again"
 
 
 def test_a_folder_that_goes_after_the_last_run_is_an_error(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from cogtcp.kernel.emulation.agreement import Agreement, Pair, agree, verdict
 from cogtcp.kernel.emulation.launch import MARK, mark
 from cogtcp.kernel.emulation.leftovers import find
 from cogtcp.model.statistics import Interval
-from conftest import PATIENCE, ROOT, Command, command_line, files, side_by_side
+from conftest import PATIENCE, ROOT, Command, TooBusy, command_line, files, side_by_side
 from kernel_needs import soon
 
 if TYPE_CHECKING:
@@ -102,13 +102,16 @@ PRIVILEGES = (
 
 @contextmanager
 def as_in_time(result: Emulation) -> Iterator[None]:
-    """Expect what holds of a run that kept up; one that fell behind is no evidence against it."""
+    """Expect what holds of a run that kept up; one that fell behind is no evidence against it.
+
+    None does in virtual time, in which modules about behaviour run where a kernel for it is built.
+    """
     try:
         yield
     except AssertionError:
         if result.is_evidence:
             raise
-        pytest.skip(f"the machine is too busy: {result.doubt}")
+        raise TooBusy(f"the machine is too busy: {result.doubt}") from None
 
 
 def moves(result: Emulation | Result, kinds: set[str], before_s: float) -> list[tuple[float, str, str]]:
@@ -318,10 +321,11 @@ def test_iperf3_sees_the_link(command: Command, tmp_path: Path) -> None:
     report = json.loads(done.out[done.out.index("{") : done.out.rindex("}") + 1])
     measured = report["end"]["sum_received"]["bits_per_second"]
     timing = json.loads((tmp_path / "out/cogtcp.json").read_text())["emulation"]
-    # Headers take 4.5 % of 8 Mbit/s.
+    # Headers take 4.5 % of 8 Mbit/s: 7.64. Slow start from 10 segments at a round trip of 20 ms ends within
+    # 0.1 s of the 3; what is left, 28 %, is more than a run that kept up loses.
     if not 5.5e6 < measured < 8e6:
         assert not timing["evidence"], measured
-        pytest.skip(f"the machine is too busy: {timing['reasons']}")
+        raise TooBusy(f"the machine is too busy: {timing['reasons']}")
     # What a fit makes of the logs is the link, with ping as the floor.
     (tmp_path / "iperf3.json").write_text(json.dumps(report))
     found = fit([tmp_path / "iperf3.json", tmp_path / "ping.log"])

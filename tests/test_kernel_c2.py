@@ -25,6 +25,7 @@ import pytest
 
 from cogtcp import RunError, Scenario, ScenarioError, emulation, run
 from cogtcp.kernel import packets
+from conftest import ATTEMPTS, TooBusy
 from kernel_needs import build, soon, why_no_path, why_not
 from kernel_path import FAR, NEAR, TCP_CONGESTION, path, samples, sh
 
@@ -281,7 +282,8 @@ def way(loaded: None, tmp_path: Path) -> Iterator[EmulatedPath]:
     """Make a path with one sender on it, past slow start."""
     with path(RATE, ONE_WAY, QUEUE) as made:
         made.listen()
-        for _ in range(3):
+        # If quiet one sender in twenty finds no bandwidth (see ENOUGH): four in a row, 1 in 160,000.
+        for _ in range(4):
             sender = made.send("c2", 300, tmp_path / "sender")
             if settled():
                 break
@@ -292,7 +294,7 @@ def way(loaded: None, tmp_path: Path) -> Iterator[EmulatedPath]:
         else:
             late = made.lateness()
             assert late > LATE, "no probe of C2 has answered"
-            pytest.skip(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
+            raise TooBusy(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
         yield made
 
 
@@ -334,6 +336,7 @@ def test_cwnd_follows_n(way: EmulatedPath, tmp_path: Path) -> None:
     def least() -> float:
         return min((sample["cwnd"] for sample in samples(tmp_path / "sender")[seen:]), default=math.inf)
 
+    # What is seen of the fall stays seen: that it was not says that the path held up what C2 goes by.
     fell = soon(lambda: least() <= 0.7 * before["cwnd_segments"], 5)
     assert status()["destinations"] == [{"address": FAR, "flows": 8}]
     assert f"to {FAR}: N 8" in c2("status").stdout
@@ -342,7 +345,7 @@ def test_cwnd_follows_n(way: EmulatedPath, tmp_path: Path) -> None:
     if not fell:
         late = way.lateness()
         assert late > LATE, (least(), before)
-        pytest.skip(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
+        raise TooBusy(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
 
 
 @NEEDS_KERNEL
@@ -488,7 +491,9 @@ def test_pacing_spreads_what_would_leave_at_once(clean: None, tmp_path: Path, pa
     spans = [group[-1] - group[0] for group in groups if len(group) == 20]
     print(f"pacing {pacing}: {[f'{1e3 * span:.1f}' for span in spans]} ms, late {1e3 * late:.1f} ms")
     if late > LATE or len(spans) < 5:
-        pytest.skip(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
+        raise TooBusy(f"the machine is too busy: 1 % of packets left {1e3 * late:.1f} ms late or later")
+    # To move the median the path must be held up for 6 ms at half of the bursts, each within the moment that
+    # it takes; of some 400 packets at most four were 2.5 ms late.
     assert (statistics.median(spans) > 0.006) == pacing, spans
 
 
@@ -550,7 +555,8 @@ def test_a_scenario_is_emulated_with_it(clean: None) -> None:
         if result.is_evidence and bandwidth < 1.15 * RATE and flow["completion_s"] < 1.25:
             break
     else:
-        pytest.skip("the machine is too busy: ACKs or the sender were held up in each of 5 runs")
+        # Of such runs the bounds below do not hold: 5 in a row are the machine's.
+        raise TooBusy("the machine is too busy: ACKs or the sender were held up in each of 5 runs")
     assert flow["delivered_bytes"] == 1_000_000
     # A window of 1 s has at least 1 MB less what fits into the other 0.25 s: 5.5 Mbit/s. With x = 11.5 / 5.5
     # the rule N^2 + (2 - x) N > x gives N = 2.
@@ -639,27 +645,32 @@ def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
     # A primary user comes when the link is up, and the radio leaves for another channel.
     leaving = sensing.set("radio.0.sensing", {"off": "100 ms", "on": "60 s", "start": "50 s"})
     leaving = leaving.set("radio.0.pu", {"interarrival": "500 ms", "switching": "400 ms"})
-    with ThreadPoolExecutor(4) as pool:
-        runs = [
-            pool.submit(each)
-            for each in (
-                partial(emulation.emulate, sensing),
-                untold,
-                partial(emulation.emulate, leaving),
-                program,
-            )
-        ]
-        # While they last: what a namespace's radio does, said of the far end for this namespace.
-        said: list[dict[str, Any]] = []
-        assert soon(lambda: said.extend(status()["links"]) or said, 60)
-        told, silent, left, _ = (each.result() for each in runs)
-    assert all(entry["namespace"] for entry in said)
-    assert soon(lambda: status()["links"] == []), "what was said is forgotten"
-    assert [each.timing["announced"] for each in (told, silent, left)] == [True, False, True]
+    for _ in range(ATTEMPTS):
+        with ThreadPoolExecutor(4) as pool:
+            runs = [
+                pool.submit(each)
+                for each in (
+                    partial(emulation.emulate, sensing),
+                    untold,
+                    partial(emulation.emulate, leaving),
+                    program,
+                )
+            ]
+            # While they last: what a namespace's radio does, said of the far end for this namespace.
+            said: list[dict[str, Any]] = []
+            assert soon(lambda: said.extend(status()["links"]) or said, 60)  # noqa: B023
+            told, silent, left, _ = (each.result() for each in runs)
+        assert all(entry["namespace"] for entry in said)
+        assert soon(lambda: status()["links"] == []), "what was said is forgotten"
+        assert [each.timing["announced"] for each in (told, silent, left)] == [True, False, True]
+        if all(each.is_evidence for each in (told, left)):
+            break
+    else:
+        raise TooBusy(f"the machine is too busy: {told.doubt or left.doubt}")
     frozen = {time_s for time_s, value in shown(told, "frozen") if value == 1}
-    if late := [each.doubt for each in (told, left) if not each.is_evidence]:
-        pytest.skip(f"the machine is too busy: {late[0]}")
     assert frozen
+    # The silence ends at 1.9 s; no packet was later than half of the least timer, 0.1 s, and each sample is
+    # 50 ms after the one before.
     assert all(1.5 <= time_s < 2.2 for time_s in frozen), frozen
     assert {value for _, value in shown(silent, "frozen")} == {0}
     # After a handoff it starts over: without BW, or with what a new probe has found.
@@ -703,7 +714,9 @@ def test_its_window_agrees_with_the_simulators_over_time(
         name: Scenario.from_file(AGREEMENT / f"{name}.toml").with_transport(transport) for name in names
     }
     simulated = {name: run(scenario, 1) for name, scenario in scenarios.items()}
-    # How far each run that is evidence is from it, and how late its latest packet was.
+    # How far each run that is evidence is from it, and how late its latest packet was. A scenario fails if
+    # all of four runs or more are off, by chance in one of 160,000 (ENOUGH), or half of those without a late
+    # packet, which lack what makes one in twenty off.
     apart: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
 
     def median(name: str, latest: float = math.inf) -> float | None:
@@ -733,10 +746,10 @@ def test_its_window_agrees_with_the_simulators_over_time(
             # Late packets may spoil some of the runs, but not all of them, and none without late packets.
             kept_up = median(name, LATE)
             assert kept_up is None or kept_up < WITHIN, (name, apart[name])
-            assert found is None or min(apart[name])[0] < WITHIN, (name, apart[name])
+            assert len(apart[name]) <= ENOUGH or min(apart[name])[0] < WITHIN, (name, apart[name])
             busy.append(name)
     if busy:
-        pytest.skip(f"the machine is too busy: under {ENOUGH} runs in time of {', '.join(busy)}")
+        raise TooBusy(f"the machine is too busy: under {ENOUGH} runs in time of {', '.join(busy)}")
 
 
 @NEEDS_KERNEL
@@ -747,9 +760,10 @@ def test_it_does_what_scripts_say_that_the_simulators_does(clean: None) -> None:
     outcomes = packets.play([ROOT / "tests/packets_c2"], "kernel")
     assert len(outcomes) >= 4
     assert not [outcome.explain() for outcome in outcomes if outcome.verdict == "differs"]
+    # As for the scripts of test_packets.py: one that differs was played in time.
     late = [outcome.file for outcome in outcomes if outcome.verdict == "late"]
     if late:
-        pytest.skip(f"the machine is too busy for {', '.join(late)}")
+        raise TooBusy(f"the machine is too busy for {', '.join(late)}")
 
 
 @NEEDS_KERNEL

@@ -20,8 +20,9 @@ import pytest
 import cogtcp
 from cogtcp import Scenario, ScenarioError, UsageError
 from cogtcp.model.control import permitted
-from cogtcp.running.runner import Case, identity
+from cogtcp.running.runner import Case, Outcome, identity
 from cogtcp.running.runner.case import Keys
+from cogtcp.running.runner.on_ray import make_batch
 from conftest import ROOT, SMALL, Command, command_line
 
 if TYPE_CHECKING:
@@ -231,6 +232,39 @@ def test_results_of_others_run_no_python(command: Command, tmp_path: Path, owned
     assert done.code == 0, done
     assert done.json()["runs"]["made"] == 1
     assert not owned.exists()
+
+
+@pytest.mark.parametrize("verb", ["compare", "tune", "advise"])
+def test_a_folder_that_was_made_with_leave_gives_none(
+    command: Command, tmp_path: Path, owned: Path, verb: str
+) -> None:
+    given = INPUTS[verb]["scenario"]
+    _written(given, tmp_path)
+    words = (*given.verb, "--out", "out")
+    done = command(*words, "--allow-python")
+    assert done.code == 0, done
+    owned.unlink()
+    done = command(*words)
+    assert done.code == 2, done
+    assert "evil:E" in done.err
+    assert "Traceback" not in done.err
+    assert not owned.exists(), "its finished runs are there, and say nothing of who may run it"
+    # With leave the finished runs are taken as they are.
+    assert command(*words, "--allow-python").code == 0
+
+
+def test_a_worker_of_another_machine_imports_what_the_scenario_may(owned: Path) -> None:
+    """What Ray sends, which a worker unpacks and makes."""
+
+    def made(scenario: Scenario) -> Outcome:
+        sent = pickle.dumps([("key", Case(scenario, 1, _measure))])
+        (outcome,) = make_batch(pickle.loads(sent), None)
+        return outcome
+
+    assert "class in Python" in made(Scenario.from_toml(THEIRS)).error
+    assert not owned.exists()
+    assert made(Scenario.from_toml(THEIRS, allow_python=True)).error == ""
+    assert owned.exists()
 
 
 def _by_transport(call: Callable[..., object]) -> Callable[..., object]:

@@ -2,9 +2,14 @@
 
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-from conftest import ROOT
+import pytest
+
+from conftest import ROOT, TooBusy, _play
 from quick import crates, python_tests
 
 
@@ -49,3 +54,28 @@ def test_a_quick_run_leaves_out_what_took_long_and_ends_in_time(tmp_path: Path) 
     quick = pytest_in(tmp_path, "--quick", "1")
     assert "2 passed, 1 deselected" in quick.stdout, quick.stdout
     assert "time is over" in quick.stdout
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "runs", "ends"),
+    [
+        ([TooBusy("late"), None], 2, None),
+        ([TooBusy("late")] * 5, 3, TooBusy),
+        ([AssertionError("wrong"), None], 1, AssertionError),
+        ([TooBusy("late"), AssertionError("wrong"), None], 2, AssertionError),
+    ],
+)
+def test_a_test_whose_run_was_late_is_run_again_and_one_that_fails_is_not(
+    tmp_path: Path, outcomes: list[Exception | None], runs: int, ends: type[Exception] | None
+) -> None:
+    folders: list[Path] = []
+
+    def body(tmp_path: Path) -> None:
+        folders.append(tmp_path)
+        if (outcome := outcomes[len(folders) - 1]) is not None:
+            raise outcome
+
+    item: Any = SimpleNamespace(function=SimpleNamespace(body=body))
+    with pytest.raises(ends) if ends else nullcontext():
+        _play(item, tmp_path)
+    assert len({*folders}) == len(folders) == runs, "each in a folder of its own"

@@ -1,6 +1,7 @@
 """Would the Rust tests notice a slip? Test a random sample of small changes, all of them in one build.
 
-    benches/mutants/rust_mutants.py run --seed HEX [--count N] [--only TEXT] [--seconds S] [--minutes M]
+    benches/mutants/rust_mutants.py run --seed HEX [--count N] [--after N] [--order HEX] [--only TEXT]
+        [--seconds S] [--minutes M]
     benches/mutants/rust_mutants.py try FILE:LINE ...
     benches/mutants/rust_mutants.py clean
 
@@ -10,22 +11,27 @@ hash of the seed and of what each mutant changes. It writes the sample into a co
 behind a question that is answered at run time, and builds all tests once: 200 mutants are one build, where a
 tool that builds each mutant links the tests 200 times. Each test runs by itself, which shows the mutants that
 it reaches; then these tests are asked about each mutant. The order of the mutants is random, so `--minutes`
-may cut the run short. `try` takes every mutant on a line (crates/link/src/link.rs:216).
+may cut the run short; `--after` leaves out the first ones, which somebody has seen, and `--order` draws
+another order of the others, for a fresh sample of the same build. `try` takes every mutant on a line
+(crates/link/src/link.rs:216).
 
 What it cannot see: constants and `const fn`, which are not evaluated at run time, and what macros hold.
 """
 
 import argparse
+import hashlib
+import json
 import sys
 import time
 import tomllib
+from collections.abc import Iterable
 from math import inf
 from typing import Any
 
 import rust_tests
 import tree
 from outcome import EQUIVALENT, Mutant, summary
-from sites import HERE, Site, rank, rust_sites
+from sites import HERE, OUTPUT, Site, rank, rust_sites
 
 
 def main() -> int:
@@ -35,6 +41,8 @@ def main() -> int:
     run = verbs.add_parser("run", help="draw a sample and test it")
     run.add_argument("--seed", required=True, help="of the draw: the first digits of a commit")
     run.add_argument("--count", type=int, default=200, help="mutants (default: 200)")
+    run.add_argument("--after", type=int, default=0, help="leave out so many of the seed's order")
+    run.add_argument("--order", help="draws the order (default: the seed)")
     run.add_argument("--only", default="", help="only mutants whose name contains this")
     run.add_argument(
         "--seconds", type=float, default=40.0, help="processor time of the tests of a mutant (default: 40)"
@@ -54,7 +62,11 @@ def main() -> int:
         return _test(tree.viable(wanted, config["crates"]), config)
     ends = time.monotonic() + 60 * arguments.minutes
     sample = _draw(config["crates"], known, arguments.seed, arguments.count)
-    return _test(sample, config, arguments.only, arguments.seconds, ends)
+    order = arguments.order or arguments.seed
+    numbers = sorted(
+        range(arguments.after, len(sample)), key=lambda number: rank(f"{order} order", sample[number].name)
+    )
+    return _test(sample, config, numbers, arguments.only, arguments.seconds, ends)
 
 
 def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> list[Site]:
@@ -69,7 +81,7 @@ def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> l
         ranked = sorted(by_crate[crate], key=lambda site: rank(seed, site.name))
         # Some do not compile.
         drawn += ranked[: number + number // 2 + 4]
-    viable = tree.viable(drawn, crates)
+    viable = _viable(drawn, crates)
     print(f"{len(drawn) - len(viable)} of {len(drawn)} do not compile and are left out", flush=True)
     sample = [
         site
@@ -79,6 +91,16 @@ def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> l
     sample.sort(key=lambda site: rank(f"{seed} order", site.name))
     tree.write(sample, crates)
     return sample
+
+
+def _viable(drawn: list[Site], crates: list[str]) -> list[Site]:
+    """Return those that compile. What is known of the same draw from the same sources is not asked again."""
+    kept, stamp = OUTPUT / "viable.json", hashlib.sha256(repr(drawn).encode()).hexdigest()
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    if known.get("stamp") != stamp:
+        known = {"stamp": stamp, "names": [site.name for site in tree.viable(drawn, crates)]}
+        kept.write_text(json.dumps(known))
+    return [site for site in drawn if site.name in known["names"]]
 
 
 def _shares(numbers: dict[str, int], size: int) -> dict[str, int]:
@@ -93,14 +115,20 @@ def _shares(numbers: dict[str, int], size: int) -> dict[str, int]:
 
 
 def _test(
-    sites: list[Site], config: dict[str, Any], only: str = "", seconds: float = inf, ends: float = inf
+    sites: list[Site],
+    config: dict[str, Any],
+    numbers: Iterable[int] | None = None,
+    only: str = "",
+    seconds: float = inf,
+    ends: float = inf,
 ) -> int:
-    """Build the tests of the copy, which has the mutants of `sites`, and test each mutant."""
+    """Build the tests of the copy, which has the mutants of `sites`, and test those of some numbers."""
     # The emulator's tests run in real time.
     excluded = ["--exclude=cogtcp-binding", "--exclude=cogtcp-emulator"]
     by_number = rust_tests.reached(rust_tests.build(["--workspace", *excluded, "--lib", "--tests"]))
     outcomes: dict[Mutant, str] = {}
-    for number, site in enumerate(sites):
+    for number in range(len(sites)) if numbers is None else numbers:
+        site = sites[number]
         if only not in site.name:
             continue
         if time.monotonic() > ends:

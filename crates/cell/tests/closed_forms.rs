@@ -14,6 +14,39 @@ fn close(measured: f64, theory: f64, tolerance: f64) {
     assert!((measured / theory - 1.0).abs() <= tolerance, "measured {measured}, theory {theory}");
 }
 
+/// Resource blocks of each bandwidth: 3GPP TS 36.104, table 5.6-1, and TS 38.101-1, table 5.3.2-1.
+#[test]
+fn carriers_have_the_resource_blocks_of_the_standards() {
+    let lte = [(1.4, 6), (3.0, 15), (5.0, 25), (10.0, 50), (15.0, 75), (20.0, 100)];
+    let nr15 =
+        [(5.0, 25), (10.0, 52), (15.0, 79), (20.0, 106), (25.0, 133), (30.0, 160), (40.0, 216), (50.0, 270)];
+    let nr30 = [
+        (5.0, 11),
+        (10.0, 24),
+        (15.0, 38),
+        (20.0, 51),
+        (25.0, 65),
+        (30.0, 78),
+        (40.0, 106),
+        (50.0, 133),
+        (60.0, 162),
+        (70.0, 189),
+        (80.0, 217),
+        (90.0, 245),
+        (100.0, 273),
+    ];
+    for (technology, known) in
+        [(Technology::Lte, &lte[..]), (Technology::Nr15, &nr15), (Technology::Nr30, &nr30)]
+    {
+        for (megahertz, blocks) in known {
+            assert_eq!(technology.blocks(*megahertz), Some(*blocks), "{technology:?}, {megahertz} MHz");
+        }
+        let others = (1..=1100).map(|tenths| f64::from(tenths) / 10.0);
+        let others = others.filter(|it| known.iter().all(|(known, _)| (known - it).abs() > 0.01));
+        assert_eq!(others.filter_map(|it| technology.blocks(it)).count(), 0, "{technology:?}");
+    }
+}
+
 /// Configuration 1 has 4 downlink, 4 uplink and 2 special subframes; 2 has 6, 2 and 2. Special configuration
 /// 7 is 10:2:2.
 #[test]

@@ -10,6 +10,7 @@ mod fuzz;
 mod journey;
 mod links;
 mod outages;
+mod refused;
 mod shipped;
 mod tcp;
 mod traffic;

@@ -266,12 +266,12 @@ class KeptFolder:
 
     def write_text(self, name: str, text: str) -> None:
         """Write a text file into the folder."""
-        mark_unfinished(self.path)
+        self._begin()
         write_file(self.path / name, text)
 
     def write_table(self, name: str, table: pa.Table, metadata: Mapping[str, str]) -> None:
         """Write an Arrow table as Parquet with key-value metadata: the same bytes for the same content."""
-        mark_unfinished(self.path)
+        self._begin()
         write_table(self.path / f"{name}.parquet", table, metadata)
 
     def write_columns(
@@ -283,12 +283,17 @@ class KeptFolder:
         more: Mapping[str, str],
     ) -> None:
         """Write columns as Parquet with key-value metadata: the same bytes for the same content."""
-        mark_unfinished(self.path)
+        self._begin()
         write_bytes(self.path / f"{name}.parquet", _content(rows, columns, meaning, more))
 
     def describe(self, manifest: Mapping[str, Any]) -> None:
         """Set what the marker file says about the results besides the list of files."""
+        self._begin()
         mark(self.path, self._job, self._files, manifest)
+
+    def _begin(self) -> None:
+        check_marked(self.path)
+        mark_unfinished(self.path)
 
     def __enter__(self) -> Self:
         self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
@@ -332,6 +337,16 @@ def mark_unfinished(folder: Path) -> None:
         write_file(folder / MARKER, json.dumps({**marker, UNFINISHED: True}, indent=2) + "\n")
 
 
+def check_marked(folder: Path) -> None:
+    """Raise unless a folder that was marked still is.
+
+    Raises:
+        OutputError: It was removed or moved, or so much of it that its marker is gone.
+    """
+    if not (folder / MARKER).exists():
+        raise OutputError(f"{folder}: was removed or moved meanwhile; repeat the command")
+
+
 @contextlib.contextmanager
 def rewriting(folder: Path, ours: Sequence[str]) -> Iterator[None]:
     """Say in a folder's marker that its files are being written, and what there is once they are.
@@ -340,8 +355,7 @@ def rewriting(folder: Path, ours: Sequence[str]) -> Iterator[None]:
         folder: The folder, which `prepare_folder` has made.
         ours: The names of all that it may hold.
     """
-    if not (folder / MARKER).exists():
-        raise OutputError(f"{folder}: was removed or moved meanwhile; repeat the command")
+    check_marked(folder)
     mark_unfinished(folder)
     yield
     marker = {name: value for name, value in _read_manifest(folder).items() if name != UNFINISHED}

@@ -19,6 +19,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cogtcp._errors import RunError
+from cogtcp.model.output import MARKER, check_marked
 from cogtcp.running.runner.case import Case, Keys, Measure, Outcome
 from cogtcp.running.runner.journal import Journal
 from cogtcp.running.runner.launch import Launcher, Local, available_processors
@@ -81,6 +82,7 @@ class Runner:
         self._time_limit = time_limit
         self._retry = retry
         self._began = False
+        self._is_marked = False
         self.progress = Progress()
 
     def run(self, cases: Sequence[Case]) -> list[dict[str, Any]]:
@@ -123,8 +125,13 @@ class Runner:
         if self._folder is None:
             yield from _Stream(self, cases, keys or Keys(), known or {}, None, recall).outcomes()
             return
-        # Made once: a folder that is missing later was removed, and what was kept in it.
+        # Made once: a folder that is missing later was removed, and what was kept in it. One that is removed
+        # while a file is begun in it may stay: then the marker of the results is missing.
         make, self._began = not self._began, True
+        if make:
+            self._is_marked = (self._folder.parent / MARKER).exists()
+        elif self._is_marked:
+            check_marked(self._folder.parent)
         with Journal(self._folder, make=make) as journal:
             kept = {outcome.key: outcome for outcome in journal.news()} if known is None else known
             yield from _Stream(self, cases, keys or Keys(), kept, journal, recall).outcomes()
