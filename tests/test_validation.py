@@ -142,6 +142,11 @@ def test_families_are_summed_up() -> None:
     assert summary_cells(row) == [
         *("dumbbell", "ns-2", "Goodput", "4", "0.940", "0.920 to 1.000", "25 %", "50 %", "2", "1")
     ]
+    # Within a wide band, 8 % off: a cause is looked for all the same.
+    wide = [line(0.9, 0.94, 0.25, loss=0.03), line(0.9, 0.94, 0.25), line(0.951, 0.97, 0.25)]
+    (row,) = summary(Validation(1, wide))
+    assert (row.beyond, row.unexplained) == (0, 1)
+    assert [bool(each.causes) for each in wide] == [True, False, False]
 
 
 def test_the_answer_counts_what_nobody_explains() -> None:
