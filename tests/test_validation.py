@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +24,7 @@ from cogtcp.kernel.validation.families.stations import Stations, saturated_scena
 from cogtcp.kernel.validation.outcome import summary, summary_cells
 from cogtcp.kernel.validation.running import draw, drawn_cases, seeds_of
 from cogtcp.model.statistics import Interval
+from conftest import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +144,25 @@ def test_families_are_summed_up() -> None:
     assert summary_cells(row) == [
         *("dumbbell", "ns-2", "Goodput", "4", "0.940", "0.920 to 1.000", "25 %", "50 %", "2", "1")
     ]
+    # Within a wide band, 8 % off: a cause is looked for all the same.
+    wide = [line(0.9, 0.94, 0.25, loss=0.03), line(0.9, 0.94, 0.25), line(0.951, 0.97, 0.25)]
+    (row,) = summary(Validation(1, wide))
+    assert (row.beyond, row.unexplained) == (0, 1)
+    assert [bool(each.causes) for each in wide] == [True, False, False]
+
+
+def test_every_model_names_its_families() -> None:
+    rows = [
+        [cell.strip() for cell in row.strip("|").split("|")]
+        for row in (ROOT / "docs/models.md").read_text("utf-8").splitlines()
+        if row.startswith("|")
+    ][2:]
+    named = {row[1]: set(re.findall(r"`([\w-]+)`", row[3])) for row in rows}
+    # The simulator and its budget are no models of anything that a peer has.
+    assert {row[3] for row in rows if not named[row[1]]} == {"none: each run checks its sums"}
+    assert sum(not families for families in named.values()) == 2
+    # Each family judges some model.
+    assert set.union(*named.values()) == {family.name for family in FAMILIES}
 
 
 def test_the_answer_counts_what_nobody_explains() -> None:

@@ -86,6 +86,7 @@ STATES: dict[str, State] = {
     "queues/dualpi2.md": _with("rtt-fairness", f"{_QUEUE}=dualpi2", transports="cubic,newreno"),
     "queues/fq-codel.md": _with("rtt-fairness", f"{_QUEUE}=fq_codel", transports="cubic,newreno"),
     "queues/red.md": _with("rtt-fairness", f"{_QUEUE}=red", transports="cubic,newreno"),
+    "radios/cell.md": _with("lte-cell"),
     "radios/channels.md": _with("heterogeneous-channels"),
     "radios/cognitive-user.md": _with("cr-single-hop"),
     "radios/cycle.md": _with("pu-arrivals"),

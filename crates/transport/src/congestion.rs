@@ -246,7 +246,7 @@ pub struct PacketInfo {
 /// default to nothing; [`ControlExtension`] has the others. `now` is the time of the ACK, timer or
 /// transmission that causes the call.
 ///
-/// Order on an ACK: `on_packet_sent`s before, then `set_state` if the ACK changes it, `pkts_acked`, then
+/// Order on an ACK: `on_packet_sent`s before, `in_ack_event`, `set_state` if the ACK changes it, `pkts_acked`, then
 /// `cong_control` and, if that returned false and the window may grow, `cong_avoid`. After every call the
 /// sender keeps cwnd at one segment at least.
 pub trait CongestionControl: std::fmt::Debug + Send + Sync {
@@ -263,6 +263,11 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
 
     /// Grow cwnd for new data acknowledged. Not called in fast recovery, and called in `Loss` (slow start).
     fn cong_avoid(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample);
+
+    /// Every ACK of TCP, before it ends or begins a recovery: what `ack` says of losses is not complete. `predicted`: in
+    /// Linux the ACK takes the fast path, as it acknowledges data, has no SACK block and leaves the peer's window as it was.
+    #[allow(unused_variables)]
+    fn in_ack_event(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample, predicted: bool) {}
 
     /// Every ACK: RTT and rate samples.
     #[allow(unused_variables)]

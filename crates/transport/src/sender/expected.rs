@@ -86,6 +86,7 @@ impl Sender {
         self.last_window = segment.window;
         self.open_window(ack, u64::from(segment.window) << self.peer_scale);
         self.round_trip(now, segment, &mut sample, hint);
+        self.announce_ack(now, &sample, true);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
         if LINUX && self.rack_in_use() {
             self.rack_ack(now, ack, &sample, false);

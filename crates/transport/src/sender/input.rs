@@ -112,6 +112,7 @@ impl Sender {
         }
         self.take_window(now, segment, ack);
         self.round_trip(now, segment, &mut sample, hint);
+        self.announce_ack(now, &sample, sample.acked > 0 && segment.sack().is_empty() && window_same);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
         // RFC 8985 section 6.2: losses (step 5) after min_RTT (step 1) and the reordering window (step 4).
         if self.rack_in_use() {
@@ -533,6 +534,13 @@ impl Sender {
         if self.tcp.min_rtt == Duration::MAX {
             (self.tcp.min_rtt, self.tcp.latest_rtt) = (rtt, rtt);
         }
+    }
+
+    /// The control counts an ACK before the ACK ends or begins a recovery (Linux: `tcp_in_ack_event`).
+    #[inline]
+    pub(super) fn announce_ack(&mut self, now: Time, sample: &AckSample, predicted: bool) {
+        self.sync();
+        self.control.in_ack_event(now, &mut self.tcp, sample, predicted);
     }
 
     /// The congestion control sees the ACK.

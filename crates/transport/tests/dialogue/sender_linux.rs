@@ -4,6 +4,7 @@
 use crate::dialogue::harness::*;
 use cogtcp_transport::*;
 use cogtcp_units::Time;
+use std::sync::{Arc, Mutex};
 
 fn rfc() -> SenderConfig {
     with!(
@@ -532,6 +533,60 @@ fn what_is_lost_goes_before_new_data_that_waits_for_the_pacer() {
     };
     after(rfc(), FRto::Sack, "#6");
     after(linux(), FRto::Linux, "#2");
+}
+
+/// `tcp_in_ack_event` comes before `tcp_fastretrans_alert`: a control counts an ACK before the ACK ends a recovery, and
+/// before it begins another. Only an ACK without SACK that leaves the window as it was is predicted.
+#[test]
+fn an_ack_counts_before_it_ends_a_recovery_or_begins_one() {
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let mut d = SenderDialogue::with_control(linux(), Box::new(Listed(Arc::clone(&calls))));
+    d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    let mut of = |time: u64, text: &str| {
+        d.at(time);
+        d.send(text);
+        d.drained();
+        std::mem::take(&mut *calls.lock().unwrap()).join(" ")
+    };
+    assert_eq!(of(200, "ack #2"), "predicted acked");
+    assert_eq!(of(201, "ack #2 sack #3-10"), "ack ssthresh acked");
+    // The recovery ends, and #12 was lost in it.
+    assert_eq!(of(302, "ack #11 sack #13-14"), "ack acked");
+    assert_eq!(of(350, "ack #12 sack #13-14"), "ack complete ssthresh acked");
+}
+
+/// Notes the order of its calls.
+#[derive(Debug)]
+struct Listed(Arc<Mutex<Vec<&'static str>>>);
+
+impl Listed {
+    fn note(&self, call: &'static str) {
+        self.0.lock().unwrap().push(call);
+    }
+}
+
+impl CongestionControl for Listed {
+    fn name(&self) -> &str {
+        "listed"
+    }
+    fn in_ack_event(&mut self, _now: Time, _tcp: &mut TcpState, _ack: &AckSample, predicted: bool) {
+        self.note(if predicted { "predicted" } else { "ack" });
+    }
+    fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
+        self.note("ssthresh");
+        tcp.cwnd / 2
+    }
+    fn pkts_acked(&mut self, _now: Time, _tcp: &mut TcpState, _ack: &AckSample) {
+        self.note("acked");
+    }
+    fn cwnd_event(&mut self, _now: Time, _tcp: &mut TcpState, event: CaEvent) {
+        if event == CaEvent::CompleteCwr {
+            self.note("complete");
+        }
+    }
+    fn cong_avoid(&mut self, _now: Time, _tcp: &mut TcpState, _ack: &AckSample) {}
 }
 
 /// Paces 1000 bytes in 10 ms.

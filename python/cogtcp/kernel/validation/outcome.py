@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 HEADINGS = ("Case", "Metric", "Peer's", "Ours", "Ours / peer's", "Band", "Verdict")
 
+#: A difference that needs a cause, however wide the band.
+_NEAR = 0.05
+
 #: What a table calls a metric, and by what it is multiplied there.
 METRICS = {
     "goodput_bps": ("Goodput, Mbit/s", 1e-6),
@@ -94,8 +97,8 @@ class Line:
 
     @property
     def causes(self) -> list[str]:
-        """Return the ids of the departures that bear on it, if its mean lies outside its band."""
-        if abs(self.ratio.mean - 1) <= self.band:
+        """Return the ids of the departures that bear on it, if its mean lies outside its band or 5 %."""
+        if abs(self.ratio.mean - 1) <= min(self.band, _NEAR):
             return []
         found = explaining(self.case.family, self.case.drawn, self.measure, self.span)
         return [entry.id for entry in found]
@@ -184,7 +187,7 @@ class FamilyRow:
         within_3: Share of the cases whose ratio lies within 3 % of 1.
         within_5: Share of the cases whose ratio lies within 5 % of 1.
         beyond: Cases outside the band.
-        unexplained: Of these, cases without a known departure.
+        unexplained: Cases outside the band, or with a ratio more than 5 % from 1, without a known departure.
     """
 
     family: str
@@ -209,10 +212,11 @@ def summary(result: Validation) -> list[FamilyRow]:
     for (family, peer, measure), lines in groups.items():
         ratios = [line.ratio.mean for line in lines]
         within_3, within_5 = (
-            sum(abs(ratio - 1) <= band for ratio in ratios) / len(ratios) for band in (0.03, 0.05)
+            sum(abs(ratio - 1) <= band for ratio in ratios) / len(ratios) for band in (0.03, _NEAR)
         )
         beyond = [line for line in lines if line.verdict == "beyond"]
-        lost = sum(not line.causes for line in beyond)
+        far = [line for line in lines if line.verdict == "beyond" or abs(line.ratio.mean - 1) > _NEAR]
+        lost = sum(not line.causes for line in far)
         spread = (len(lines), statistics.median(ratios), min(ratios), max(ratios))
         rows.append(FamilyRow(family, peer, measure, *spread, within_3, within_5, len(beyond), lost))
     return rows

@@ -9,13 +9,14 @@
 //! ```
 //!
 //! An ACK that the kernel predicts (no SACK, the window as before) counts the bytes that it acknowledges. Any other ACK
-//! counts fewer, by the bytes that duplicates counted before ([`AckedCount`]). Departure: ACKs in Open are taken for
-//! ACKs without SACK. Checked against the kernel packet by packet: `cogtcp agree`.
+//! counts fewer, by the bytes that duplicates counted before ([`AckedCount`]). An ACK counts before it ends a recovery;
+//! if it begins another, that halves the window of the estimate. Checked against the kernel packet by packet: `cogtcp
+//! agree`.
 
 use super::super::bandwidth::AckedCount;
 use super::super::growth::LinuxReno;
 use super::super::jiffies::Jiffies;
-use super::super::{AckSample, CaEvent, CaState, CongestionControl, TcpState};
+use super::super::{AckSample, CaEvent, CongestionControl, TcpState};
 use super::NAME;
 use crate::micros;
 use cogtcp_units::{Duration, Time};
@@ -39,10 +40,7 @@ pub(super) struct LinuxWestwood {
     rtt: u64,
     rtt_min: u64,
     resets_rtt_min: bool,
-    /// The peer's window at the ACK before.
-    peer_window: u64,
-    /// Recovery ended with the ACK that is being taken; a timeout asks for ssthresh.
-    ended: bool,
+    /// A timeout asks for ssthresh.
     timed_out: bool,
 }
 
@@ -83,7 +81,6 @@ impl CongestionControl for LinuxWestwood {
         self.start = clock.at(now);
         (self.rtt, self.rtt_min) = (clock.of(INITIAL_RTT), clock.of(INITIAL_RTT));
         self.resets_rtt_min = true;
-        self.peer_window = tcp.peer_window;
     }
 
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
@@ -95,34 +92,28 @@ impl CongestionControl for LinuxWestwood {
         half
     }
 
-    fn pkts_acked(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample) {
+    fn in_ack_event(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample, predicted: bool) {
         let clock = Jiffies::of_host(tcp);
         if let Some(rtt) = ack.rtt.map(micros::whole).filter(|rtt| !rtt.is_zero()) {
             self.rtt = clock.of(rtt);
         }
         self.end_sample(clock.at(now), clock.of(LEAST_SAMPLE));
-        let is_predicted = ack.acked > 0
-            && ack.sacked == 0
-            && tcp.ca_state == CaState::Open
-            && tcp.peer_window == std::mem::replace(&mut self.peer_window, tcp.peer_window);
         // In Linux every other ACK of nothing new stands for a segment.
-        self.bytes += if is_predicted { ack.acked } else { self.count.bytes(ack.acked, true, tcp.mss) };
+        self.bytes += if predicted { ack.acked } else { self.count.bytes(ack.acked, true, tcp.mss) };
         self.rtt_min =
             if std::mem::take(&mut self.resets_rtt_min) { self.rtt } else { self.rtt.min(self.rtt_min) };
-        if std::mem::take(&mut self.ended) {
-            tcp.ssthresh = self.carried(tcp);
-            tcp.cwnd = tcp.ssthresh;
-        }
     }
 
     fn cong_avoid(&mut self, _now: Time, tcp: &mut TcpState, ack: &AckSample) {
         self.reno.grow(tcp, ack.acked);
     }
 
-    fn cwnd_event(&mut self, _now: Time, _tcp: &mut TcpState, event: CaEvent) {
+    fn cwnd_event(&mut self, _now: Time, tcp: &mut TcpState, event: CaEvent) {
         match event {
-            // The ACK that ends recovery counts first (`tcp_in_ack_event`).
-            CaEvent::CompleteCwr => self.ended = true,
+            CaEvent::CompleteCwr => {
+                tcp.ssthresh = self.carried(tcp);
+                tcp.cwnd = tcp.ssthresh;
+            }
             CaEvent::Loss => self.timed_out = true,
             _ => {}
         }
@@ -138,8 +129,8 @@ impl CongestionControl for LinuxWestwood {
 #[cfg(test)]
 mod tests {
     use crate::congestion::testing::{Bench, MSS};
-    use crate::congestion::{CaEvent, CaState, ParameterValue};
-    use cogtcp_units::Duration;
+    use crate::congestion::{AckSample, CaEvent, CaState, CongestionControl, ParameterValue};
+    use cogtcp_units::{Duration, Time};
 
     /// Ticks of a millisecond, an ACK of a segment each 10 ms at an RTT of 80 ms. The first sample, of 90 ms, holds
     /// eight segments: 88 bytes a tick. Later ones hold nine: 100. Whole numbers let n rise to 93, and EBW stay at 88.
@@ -166,9 +157,26 @@ mod tests {
         bench.set_state(CaState::Recovery);
         bench.set_state(CaState::Open);
         bench.control.cwnd_event(bench.now, &mut bench.tcp, CaEvent::CompleteCwr);
-        assert_eq!(bench.tcp.cwnd, bench.tcp.ssthresh, "not before the ACK is taken");
-        bench.ack(MSS, Duration::from_millis(80));
         assert_eq!((bench.tcp.cwnd / MSS, bench.tcp.ssthresh / MSS), (7, 7));
+        // The same ACK begins another recovery: half of that.
+        assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp) / MSS, 3);
+    }
+
+    /// After 80 duplicates, each for a segment, an ACK of 60 segments counts one of them; an ACK that is predicted
+    /// counts all.
+    #[test]
+    fn a_predicted_ack_counts_whole() {
+        for (predicted, bytes) in [(false, MSS), (true, 60 * MSS)] {
+            let mut control = super::LinuxWestwood::default();
+            let mut state = crate::congestion::testing::tcp(100);
+            let sample = |acked| AckSample { acked, ..AckSample::default() };
+            for _ in 0..80 {
+                control.in_ack_event(Time::ZERO, &mut state, &sample(0), false);
+            }
+            let before = control.bytes;
+            control.in_ack_event(Time::ZERO, &mut state, &sample(60 * MSS), predicted);
+            assert_eq!((before, control.bytes - before), (80 * MSS, bytes));
+        }
     }
 
     /// A timeout sets ssthresh, and the next ACK's RTT is the least.

@@ -96,8 +96,14 @@ class Kernel(Family):
         raise NoEvidenceError(f"the kernel's run fell behind its clock {_TRIES} times: {doubt}")
 
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Simulate it."""
-        return self._measures(run(Scenario.from_dict(self.scenario(drawn, seed)), seed=seed, trace="summary"))
+        """Simulate it, with the ticks and the receive window of the kernel beside it."""
+        from cogtcp.kernel.emulation import preferred_clock
+        from cogtcp.kernel.emulation.virtual.kernels import find
+
+        scenario = Scenario.from_dict(self.scenario(drawn, seed))
+        if name := preferred_clock():
+            scenario = find(name).modelled(scenario)
+        return self._measures(run(scenario, seed=seed, trace="summary"))
 
     def _measures(self, result: Any) -> dict[str, float]:
         return {measure: float(result.metrics[measure]) for measure in self.bands}
