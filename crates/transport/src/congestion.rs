@@ -264,8 +264,9 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// Grow cwnd for new data acknowledged. Not called in fast recovery, and called in `Loss` (slow start).
     fn cong_avoid(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample);
 
-    /// Every ACK of TCP, before it ends or begins a recovery: what `ack` says of losses is not complete. `predicted`: in
-    /// Linux the ACK takes the fast path, as it acknowledges data, has no SACK block and leaves the peer's window as it was.
+    /// Every ACK of TCP, before it ends or begins a recovery, if [wanted](Self::counts_acks_first): what `ack` says of
+    /// losses is not complete. `predicted`: in Linux the ACK takes the fast path, as it acknowledges data, has no SACK
+    /// block and leaves the peer's window as it was.
     #[allow(unused_variables)]
     fn in_ack_event(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample, predicted: bool) {}
 
@@ -309,6 +310,11 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// estimator is kept for each segment on its way, and there are no samples.
     fn uses_delivery_rate(&self) -> bool {
         true
+    }
+
+    /// Whether [`in_ack_event`](Self::in_ack_event) is called. Asked once.
+    fn counts_acks_first(&self) -> bool {
+        false
     }
 
     /// Whether the control is scalable (L4S): its data is ECT(1) where Accurate ECN is agreed to (RFC 9331

@@ -159,6 +159,8 @@ pub struct Sender {
     may_write: bool,
     /// The application writes into a send buffer.
     has_buffer: bool,
+    /// The control counts an ACK before the ACK ends or begins a recovery.
+    counts_acks_first: bool,
 
     // What they look at, to find nothing in it as a rule; of the counters the first are theirs.
     ecn: EcnState,
@@ -183,6 +185,7 @@ impl Sender {
         let pacer = Pacer::new(has_buffer);
         let is_linux = config.timers.timeout_rules == crate::TimeoutRules::Linux;
         let rate = RateEstimator::new(control.uses_delivery_rate(), is_linux);
+        let counts_acks_first = control.counts_acks_first();
         let mss = u64::from(config.handshake.mss.max(1));
         let rtt = RttEstimator::new(&config.timers);
         let initial_window = config.initial_window.bytes(mss);
@@ -259,6 +262,7 @@ impl Sender {
             probe_due: false,
             may_write: false,
             has_buffer,
+            counts_acks_first,
         }
     }
 

@@ -539,8 +539,10 @@ impl Sender {
     /// The control counts an ACK before the ACK ends or begins a recovery (Linux: `tcp_in_ack_event`).
     #[inline]
     pub(super) fn announce_ack(&mut self, now: Time, sample: &AckSample, predicted: bool) {
-        self.sync();
-        self.control.in_ack_event(now, &mut self.tcp, sample, predicted);
+        if self.counts_acks_first {
+            self.sync();
+            self.control.in_ack_event(now, &mut self.tcp, sample, predicted);
+        }
     }
 
     /// The congestion control sees the ACK.

@@ -571,6 +571,9 @@ impl CongestionControl for Listed {
     fn name(&self) -> &str {
         "listed"
     }
+    fn counts_acks_first(&self) -> bool {
+        true
+    }
     fn in_ack_event(&mut self, _now: Time, _tcp: &mut TcpState, _ack: &AckSample, predicted: bool) {
         self.note(if predicted { "predicted" } else { "ack" });
     }

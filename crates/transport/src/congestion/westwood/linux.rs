@@ -92,6 +92,10 @@ impl CongestionControl for LinuxWestwood {
         half
     }
 
+    fn counts_acks_first(&self) -> bool {
+        true
+    }
+
     fn in_ack_event(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample, predicted: bool) {
         let clock = Jiffies::of_host(tcp);
         if let Some(rtt) = ack.rtt.map(micros::whole).filter(|rtt| !rtt.is_zero()) {
