@@ -101,8 +101,8 @@ class Kernel(Family):
         from cogtcp.kernel.emulation.virtual.kernels import find
 
         scenario = Scenario.from_dict(self.scenario(drawn, seed))
-        if name := preferred_clock():
-            scenario = find(name).modelled(scenario)
+        if preferred_clock():
+            scenario = find().modelled(scenario)
         return self._measures(run(scenario, seed=seed, trace="summary"))
 
     def _measures(self, result: Any) -> dict[str, float]:
