@@ -16,6 +16,7 @@ import time
 from collections.abc import Sized
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from cogtcp._errors import RunError
@@ -27,7 +28,6 @@ from cogtcp.running.runner.progress import Progress, listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-    from pathlib import Path
 
 __all__ = [
     "Case",
@@ -128,10 +128,11 @@ class Runner:
         # Made once: a folder that is missing later was removed, and what was kept in it. One that is removed
         # while a file is begun in it may stay: then the marker of the results is missing.
         make, self._began = not self._began, True
+        results = Path(self._folder).parent
         if make:
-            self._is_marked = (self._folder.parent / MARKER).exists()
+            self._is_marked = (results / MARKER).exists()
         elif self._is_marked:
-            check_marked(self._folder.parent)
+            check_marked(results)
         with Journal(self._folder, make=make) as journal:
             kept = {outcome.key: outcome for outcome in journal.news()} if known is None else known
             yield from _Stream(self, cases, keys or Keys(), kept, journal, recall).outcomes()
