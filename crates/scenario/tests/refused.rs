@@ -69,6 +69,7 @@ links = ["link"]
 access = "scheduled"
 sensing_time = "50 ms"
 transmission_time = "950 ms"
+detector = "perfect"
 cell = { technology = "lte" }
 [[flow]]
 from = "sender"
@@ -212,7 +213,7 @@ fn settings_of_tcp_that_exclude_each_other_are_named_at_the_flow() {
         ("max_window", "1459 B", "max_window", "the cap on the window is below one segment"),
         (
             "receive_buffer",
-            "1447 B",
+            "1459 B",
             "receive_buffer",
             "the receive buffer (\"1.459 kB\") does not hold one segment (\"1.46 kB\")",
         ),
@@ -389,7 +390,7 @@ fn an_ad_hoc_network_has_nodes_that_can_hear_and_move() {
             "train".to_owned(),
             "{ router = \"n0\", radio = \"r\", prediction = { itinerary = { error = \"1 s\" } } }",
             "train".to_owned(),
-            "take [train] out",
+            "the nodes of an ad hoc network sense on their own",
         ),
     ];
     for (path, value, field, words) in &wrong {
