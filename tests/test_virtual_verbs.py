@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from cogtcp.kernel.emulation.virtual import kernels
 from conftest import ROOT
 from test_virtual import in_virtual_time, text
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from conftest import Command
 
@@ -90,7 +90,8 @@ def test_validation_against_linux_runs_in_virtual_time(
     family = Kernel()
     theirs, ours = family.theirs(case, 1), family.ours(case, 1)
     assert clocks == ["virtual"]
-    assert abs(theirs["goodput_bps"] / ours["goodput_bps"] - 1) < 0.05
+    # With the kernel's ticks no packet differs. With the presets' ticks of 4 ms goodput is 0.24 % less.
+    assert theirs["goodput_bps"] == pytest.approx(ours["goodput_bps"], rel=1e-3)
     done = command("validate", 1, "--family", "kernel", "--cases", 1, "--runs", 1, "--json")
     assert done.code == 0, done.err
     assert {row["peer"] for row in done.json()["lines"]} == {"Linux"}
