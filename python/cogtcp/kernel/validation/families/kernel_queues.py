@@ -101,14 +101,14 @@ class KernelQueues(Family):
     def ours(self, drawn: Mapping[str, Any], seed: int) -> dict[str, float]:
         """Run the same flows over a link of the emulator, from their begin on.
 
-        `htb` hands a packet on at once and then waits: no packet is in transmission, neither in the delay nor
-        beside a queue of packets.
+        `htb` hands a packet on at once and then waits as long as ours transmits: the delay is shorter by that
+        time. Meanwhile both queues hold as many packets.
         """
         from cogtcp.kernel.emulation import emulate, preferred_clock
 
         product, transmission = self.product(drawn), 8 * _PACKET / drawn["rate"]
         queues: dict[str, Any] = {
-            "drop-tail": f"{product - 1} packets",
+            "drop-tail": f"{product} packets",
             "red": {
                 "red": {
                     "min_threshold": float(product // 4),
