@@ -11,4 +11,5 @@ mod pinned;
 mod policy;
 mod regulated;
 mod regulation;
+mod rules;
 mod sensing_theory;
