@@ -128,6 +128,13 @@ fn flows_and_sources_lie_within_the_run_and_lead_somewhere() {
         &[
             ("flow.0.to", "sender", "flow.0.to", "the flow leads from \"sender\" to itself"),
             ("flow.0.count", "100001", "flow", "there are 100001 flows"),
+            ("flow.0.paths", &format!("{:?}", ["link"; 9]), "flow.0.paths", "there are 9 paths"),
+            (
+                "flow.0.paths",
+                &format!("{:?}", ["link"; 8]),
+                "flow.0.paths.1",
+                "the path over \"link\" is the path",
+            ),
             (
                 "flow.0.start",
                 "10 s",
@@ -294,6 +301,12 @@ fn a_radio_is_moved_by_one_thing() {
             ("run.sample_interval", "1 us", "run.sample_interval", "the time series would have"),
         ],
     );
+    // A cycle of no length is one error, and nothing is counted by it.
+    let gated = LINE.replace(
+        "sensing = { off = \"100 ms\", on = \"5 s\" }",
+        "leo = { outage = \"100 ms\", delay = [\"20 ms\", \"40 ms\"] }",
+    );
+    refused(&gated, &[("radio.0.leo.period", "0 s", "radio.0.leo.period", "the duration is zero")]);
     let idle = LINE.replace("sensing = { off = \"100 ms\", on = \"5 s\" }\n", "");
     let found = Scenario::parse(&idle, "idle.toml").unwrap().warnings();
     assert!(
@@ -362,6 +375,7 @@ fn an_ad_hoc_network_has_nodes_that_can_hear_and_move() {
     let wrong = [
         ("mac.queue".to_owned(), "0", "mac.queue".to_owned(), "0 packets are out of range"),
         ("mac.queue".to_owned(), "100001", "mac.queue".to_owned(), "100001 packets are out of range"),
+        ("mac.cw_min".to_owned(), "2000", "mac.cw_min".to_owned(), "cw_min (2000) is above cw_max (1023)"),
         ("phy.power".to_owned(), "0 W", "phy.power".to_owned(), "a frame without power reaches no node"),
         ("phy.range".to_owned(), "0.5 m", "phy.range".to_owned(), "\"0.5 m\" is out of range"),
         ("area.width".to_owned(), "-1 m", "area.width".to_owned(), "a side of \"-1 m\" is out of range"),
