@@ -78,6 +78,7 @@ def test_what_came_out_is_kept_until_the_number_changes(made: Path) -> None:
     kept = printed.kept(study)
     assert [item.printed for item in kept] == [item.printed for item in found]
     assert kept[0].interval.mean == pytest.approx(found[0].interval.mean, rel=1e-3)
+    assert [item.interval.n for item in kept] == [item.interval.n for item in found] == [4, 4]
     assert kept[0].is_outside
     again(made, 0.2)
     assert [item.printed.number.value for item in printed.kept(study)] == [2]
