@@ -274,7 +274,7 @@ def test_every_hook_of_the_trait_is_a_method() -> None:
     # socket's usual memory, and grow where cwnd limits the flow. One class has both hooks.
     hooks -= {"name", "extension", "receiver_hook", "uses_delivery_rate", "uses_l4s", "counts_marks"}
     hooks -= {"buffered_windows", "looks_at_the_limit"}
-    # Of TCP's kernel alone: a control in Python counts an ACK in pkts_acked.
+    # Rust only: a control in Python counts an ACK in pkts_acked.
     hooks -= {"in_ack_event", "counts_acks_first"}
     methods = {name for name in vars(cogtcp.CongestionControl) if not name.startswith("_")}
     assert len(hooks) > 15

@@ -201,7 +201,10 @@ impl Adapter {
             rate,
             ..AckSample::default()
         };
-        self.control.in_ack_event(now, &mut self.tcp, &ack, true);
+        if self.control.counts_acks_first() {
+            // It counts what it newly acknowledges: no duplicate counted that before.
+            self.control.in_ack_event(now, &mut self.tcp, &ack, true);
+        }
         // A packet of the recovery period ends it (RFC 9002, section 7.3.2).
         let is_over = newest.is_some_and(|group| self.recovery.is_none_or(|began| group.sent > began));
         if is_over && self.tcp.ca_state != CaState::Open {

@@ -89,6 +89,9 @@ fn run(control: &mut dyn CongestionControl) -> f64 {
             },
             ..AckSample::default()
         };
+        if control.counts_acks_first() {
+            control.in_ack_event(now, &mut tcp, &sample, true);
+        }
         control.pkts_acked(now, &mut tcp, &sample);
         if !control.cong_control(now, &mut tcp, &sample) {
             control.cong_avoid(now, &mut tcp, &sample);

@@ -264,9 +264,9 @@ pub trait CongestionControl: std::fmt::Debug + Send + Sync {
     /// Grow cwnd for new data acknowledged. Not called in fast recovery, and called in `Loss` (slow start).
     fn cong_avoid(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample);
 
-    /// Every ACK of TCP, before it ends or begins a recovery, if [wanted](Self::counts_acks_first): what `ack` says of
-    /// losses is not complete. `predicted`: in Linux the ACK takes the fast path, as it acknowledges data, has no SACK
-    /// block and leaves the peer's window as it was.
+    /// Every ACK, before it ends or begins a recovery, if the control [wants it](Self::counts_acks_first). `ack.lost` and
+    /// `ack.rate` are not complete. `predicted`: in Linux the ACK takes the fast path: it acknowledges data, has no SACK
+    /// block and no ECE, and leaves the peer's window as it was.
     #[allow(unused_variables)]
     fn in_ack_event(&mut self, now: Time, tcp: &mut TcpState, ack: &AckSample, predicted: bool) {}
 

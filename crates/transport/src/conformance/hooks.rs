@@ -201,7 +201,9 @@ impl Player {
             marked: if self.tcp.accurate_ecn { self.random.below(4) } else { 0 },
             ..AckSample::default()
         };
-        self.control.in_ack_event(self.now, &mut self.tcp, &sample, true);
+        if self.control.counts_acks_first() {
+            self.control.in_ack_event(self.now, &mut self.tcp, &sample, true);
+        }
         self.control.pkts_acked(self.now, &mut self.tcp, &sample);
         let owned = self.control.cong_control(self.now, &mut self.tcp, &sample);
         if !owned && !matches!(self.tcp.ca_state, CaState::Recovery | CaState::Cwr) {
@@ -222,7 +224,9 @@ impl Player {
         if let Some(extension) = self.control.extension() {
             extension.dup_ack_retransmit(self.now, &self.tcp, self.now - Duration::from_millis(100));
         }
-        self.control.in_ack_event(self.now, &mut self.tcp, &sample, true);
+        if self.control.counts_acks_first() {
+            self.control.in_ack_event(self.now, &mut self.tcp, &sample, false);
+        }
         self.control.pkts_acked(self.now, &mut self.tcp, &sample);
         self.control.cong_control(self.now, &mut self.tcp, &sample);
     }

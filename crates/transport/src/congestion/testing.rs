@@ -59,7 +59,9 @@ impl Bench {
         self.tcp.snd_una += acked;
         let sample = AckSample { prior_in_flight: self.tcp.in_flight, ..ack(acked, rtt) };
         self.tcp.delivered += acked;
-        self.control.in_ack_event(self.now, &mut self.tcp, &sample, true);
+        if self.control.counts_acks_first() {
+            self.control.in_ack_event(self.now, &mut self.tcp, &sample, true);
+        }
         self.control.pkts_acked(self.now, &mut self.tcp, &sample);
         if !self.control.cong_control(self.now, &mut self.tcp, &sample) {
             self.control.cong_avoid(self.now, &mut self.tcp, &sample);

@@ -83,10 +83,11 @@ impl Sender {
         self.progress_at = now;
         self.rto_count = 0;
         self.wl2 = ack;
+        let window_same = segment.window == self.last_window;
         self.last_window = segment.window;
         self.open_window(ack, u64::from(segment.window) << self.peer_scale);
         self.round_trip(now, segment, &mut sample, hint);
-        self.announce_ack(now, &sample, true);
+        self.announce_ack(now, &sample, window_same);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
         if LINUX && self.rack_in_use() {
             self.rack_ack(now, ack, &sample, false);

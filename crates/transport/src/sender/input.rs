@@ -112,7 +112,8 @@ impl Sender {
         }
         self.take_window(now, segment, ack);
         self.round_trip(now, segment, &mut sample, hint);
-        self.announce_ack(now, &sample, sample.acked > 0 && segment.sack().is_empty() && window_same);
+        let is_plain = segment.sack().is_empty() && !segment.flags.contains(Flags::ECE);
+        self.announce_ack(now, &sample, sample.acked > 0 && is_plain && window_same);
         sample.rate = self.rate.finish(self.tcp.min_rtt);
         // RFC 8985 section 6.2: losses (step 5) after min_RTT (step 1) and the reordering window (step 4).
         if self.rack_in_use() {

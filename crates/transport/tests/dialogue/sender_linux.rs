@@ -557,6 +557,26 @@ fn an_ack_counts_before_it_ends_a_recovery_or_begins_one() {
     assert_eq!(of(350, "ack #12 sack #13-14"), "ack complete ssthresh acked");
 }
 
+/// An ACK that changes the window takes Linux's slow path, even where nothing else happens.
+#[test]
+fn an_ack_that_changes_the_window_is_not_predicted() {
+    let calls = Arc::new(Mutex::new(Vec::new()));
+    let mut d = SenderDialogue::with_control(linux(), Box::new(Listed(Arc::clone(&calls))));
+    d.handshake("S. @0 ack 1 mss 1460 sackOK ws 0");
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    for (time, text, expected) in [
+        (200, "ack #2", "predicted acked"),
+        (210, "ack #3 win 40000", "ack acked"),
+        (220, "ack #4 win 40000", "predicted acked"),
+    ] {
+        d.at(time);
+        d.send(text);
+        d.drained();
+        assert_eq!(std::mem::take(&mut *calls.lock().unwrap()).join(" "), expected, "{text}");
+    }
+}
+
 /// Notes the order of its calls.
 #[derive(Debug)]
 struct Listed(Arc<Mutex<Vec<&'static str>>>);

@@ -96,6 +96,11 @@ class Line:
         return "beyond" if low > 1 + self.band or high < 1 - self.band else "unclear"
 
     @property
+    def needs_cause(self) -> bool:
+        """Return whether it lies beyond its band, or its mean more than 5 % from 1."""
+        return self.verdict == "beyond" or abs(self.ratio.mean - 1) > _NEAR
+
+    @property
     def causes(self) -> list[str]:
         """Return the ids of the departures that bear on it, if its mean lies outside its band or 5 %."""
         if abs(self.ratio.mean - 1) <= min(self.band, _NEAR):
@@ -128,8 +133,8 @@ class Validation:
 
     @property
     def unexplained(self) -> list[Line]:
-        """Return the lines beyond their bands on which no known departure bears."""
-        return [line for line in self.lines if line.verdict == "beyond" and not line.causes]
+        """Return the lines that need a cause and on which no known departure bears."""
+        return [line for line in self.lines if line.needs_cause and not line.causes]
 
     @property
     def answer(self) -> str:
@@ -139,8 +144,7 @@ class Validation:
         said = f"{self.count('within')} of {len(self.lines)} numbers lie within their bands"
         said += f", {self.count('beyond')} beyond, {self.count('unclear')} unclear (more runs needed)."
         if lost := len(self.unexplained):
-            one = lost == 1
-            said += f" {lost} beyond {'its band has' if one else 'their bands have'} no known cause."
+            said += f" {lost} {'differs' if lost == 1 else 'differ'} without a known cause."
         return said
 
     def to_dict(self) -> dict[str, Any]:
@@ -215,8 +219,7 @@ def summary(result: Validation) -> list[FamilyRow]:
             sum(abs(ratio - 1) <= band for ratio in ratios) / len(ratios) for band in (0.03, _NEAR)
         )
         beyond = [line for line in lines if line.verdict == "beyond"]
-        far = [line for line in lines if line.verdict == "beyond" or abs(line.ratio.mean - 1) > _NEAR]
-        lost = sum(not line.causes for line in far)
+        lost = sum(line.needs_cause and not line.causes for line in lines)
         spread = (len(lines), statistics.median(ratios), min(ratios), max(ratios))
         rows.append(FamilyRow(family, peer, measure, *spread, within_3, within_5, len(beyond), lost))
     return rows

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! An ACK that the kernel predicts (no SACK, the window as before) counts the bytes that it acknowledges. Any other ACK
-//! counts fewer, by the bytes that duplicates counted before ([`AckedCount`]). An ACK counts before it ends a recovery;
-//! if it begins another, that halves the window of the estimate. Checked against the kernel packet by packet: `cogtcp
+//! counts fewer, by the bytes that duplicates counted before ([`AckedCount`]). An ACK counts before it ends a recovery.
+//! If it begins another, ssthresh is half of the window that the estimate has just set. Checked against the kernel packet by packet: `cogtcp
 //! agree`.
 
 use super::super::bandwidth::AckedCount;
