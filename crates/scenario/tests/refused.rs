@@ -1,5 +1,6 @@
 //! One wrong value at a time: each is refused, or warned of, at its field and in its words.
 
+use super::cognitive::TEXT as COGNITIVE;
 use cogtcp_scenario::Scenario;
 
 const LINE: &str = r#"
@@ -11,28 +12,6 @@ link = { rate = "1 Mbit/s", delay = "5 ms", queue = "20 packets" }
 name = "radio"
 links = ["link"]
 sensing = { off = "100 ms", on = "5 s" }
-[[flow]]
-from = "sender"
-to = "receiver"
-transport = "newreno"
-"#;
-
-const COGNITIVE: &str = r#"
-name = "cr"
-run = { duration = "10 s" }
-[topology.single_hop]
-link = { rate = "1 Mbit/s", delay = "1 us" }
-[spectrum]
-channels = { uniform = "1 Mbit/s" }
-pu = { exponential = { alpha = 0.5, beta = 1.5 } }
-[[radio]]
-name = "cr"
-links = ["link"]
-[radio.cr]
-access = "dcf"
-sensing_time = "200 ms"
-transmission_time = "1 s"
-detector = { map = { snr = "-20 dB" } }
 [[flow]]
 from = "sender"
 to = "receiver"
