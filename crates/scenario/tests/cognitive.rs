@@ -6,7 +6,7 @@ use cogtcp_units::Bytes;
 use cogtcp_wireless::RetryLimit;
 use std::path::PathBuf;
 
-pub const TEXT: &str = r#"
+pub(crate) const TEXT: &str = r#"
 name = "cr"
 [run]
 duration = "10 s"
