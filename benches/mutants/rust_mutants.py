@@ -31,7 +31,7 @@ from typing import Any
 import rust_tests
 import tree
 from outcome import EQUIVALENT, Mutant, summary
-from sites import HERE, OUTPUT, Site, rank, rust_sites
+from sites import HERE, OUTPUT, ROOT, Site, rank, rust_sites
 
 
 def main() -> int:
@@ -95,7 +95,10 @@ def _draw(crates: list[str], known: dict[str, Site], seed: str, count: int) -> l
 
 def _viable(drawn: list[Site], crates: list[str]) -> list[Site]:
     """Return those that compile. What is known of the same draw from the same sources is not asked again."""
-    kept, stamp = OUTPUT / "viable.json", hashlib.sha256(repr(drawn).encode()).hexdigest()
+    digest = hashlib.sha256(repr(drawn).encode())
+    for path in sorted((ROOT / "crates").rglob("*.rs")):
+        digest.update(path.read_bytes())
+    kept, stamp = OUTPUT / "viable.json", digest.hexdigest()
     known = json.loads(kept.read_text()) if kept.exists() else {}
     if known.get("stamp") != stamp:
         known = {"stamp": stamp, "names": [site.name for site in tree.viable(drawn, crates)]}
@@ -127,12 +130,13 @@ def _test(
     excluded = ["--exclude=cogtcp-binding", "--exclude=cogtcp-emulator"]
     by_number = rust_tests.reached(rust_tests.build(["--workspace", *excluded, "--lib", "--tests"]))
     outcomes: dict[Mutant, str] = {}
-    for number in range(len(sites)) if numbers is None else numbers:
+    chosen = range(len(sites)) if numbers is None else list(numbers)
+    for number in chosen:
         site = sites[number]
         if only not in site.name:
             continue
         if time.monotonic() > ends:
-            print(f"the time is over: {len(outcomes)} of {len(sites)} were tested")
+            print(f"the time is over: {len(outcomes)} of {len(chosen)} were tested")
             break
         tests, by = by_number.get(number, []), None
         if site.name not in config[EQUIVALENT]:
