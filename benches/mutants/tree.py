@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
+from typing import Any
 
 from sites import HERE, OUTPUT, ROOT, Site, numbers_at, switched
 
@@ -97,11 +98,24 @@ def viable(sites: list[Site], crates: list[str]) -> list[Site]:
                 wrong.update(at)
                 if at:
                     break
+            else:
+                wrong.update(_between(spans))
         if not wrong:
             raise SystemExit(
                 "\n".join(["the sources do not compile, whatever mutant", *messages, done.stderr])
             )
         sites = [site for number, site in enumerate(sites) if number not in wrong]
+
+
+def _between(spans: list[dict[str, Any]]) -> list[int]:
+    """Return the mutants between the places that a compiler's message names: a lock that is not dropped."""
+    found: list[int] = []
+    for name in sorted({span["file_name"] for span in spans}):
+        own = [span for span in spans if span["file_name"] == name]
+        start = min(span["byte_start"] for span in own)
+        end = max(span["byte_end"] for span in own)
+        found += numbers_at((TREE / name).read_bytes(), start, end)
+    return found
 
 
 def failed(
