@@ -311,8 +311,8 @@ def on_today(data: Data) -> Iterator[Finding]:
         all(not lead.excludes(0.0) for lead in leads)
         and paired_difference(own, cell.values(reno, "mbps")).low > 0
         and paired_difference(own, cell.values("cubic", "mbps", simulated)).low > 0,
-        f"C2 leads over Reno alone now, on {len(own)} seeds: C2 delivers {rate('c2', simulated)} Mbit/s, Linux's Reno "
-        f"{rate(reno)}, CUBIC {rate(cubic)}, BBR {rate(bbr)}",
+        f"C2 leads over Reno alone now, on {len(own)} seeds: C2, simulated, delivers {rate('c2', simulated)} Mbit/s, "
+        f"Linux's Reno {rate(reno)}, CUBIC {rate(cubic)}, BBR {rate(bbr)}",
         "Fig. 4b of `c2`",
         "reproduce c2 --stacks --joint",
     )

@@ -335,8 +335,28 @@ def test_a_setting_that_is_named_is_answered_for(capsys: pytest.CaptureFixture[s
     row = lines.index(next(line for line in lines if line.startswith("t-f2: ")))
     assert lines[row + 1] == "  At rate=2, of its 2 statements 1 holds, 1 fails."
     # What fails there, whole, and nothing of another setting.
-    assert lines[row + 2].startswith("  Not there: Above eight (fails: 0.25")
+    assert lines[row + 2].startswith("  Not there: Above eight (fails: ")
     assert "Best reading" not in "\n".join(lines)
+
+
+def test_a_page_names_the_setting_that_was_asked_for(searched: joint.Joint) -> None:
+    assert searched.held
+    for at, place in (("rate=2", "rate=2"), ("joint", "joint setting"), ("base", "default values")):
+        found = studies.reproduce("t", at=at, quick=True)
+        page = found.report()
+        claims = page[page.index("<h2>") :]
+        for heading in (r"<th[^>]*>{}", r"Points: at (?:the )?{}, mean"):
+            assert re.search(heading.format(place), claims), at
+            assert bool(re.search(heading.format("default values"), claims)) == (at == "base"), at
+        told = found.to_dict()
+        assert (told["at"], told["seeds"], told["quick"]) == (at, list(found.seeds), True)
+
+
+def test_a_quick_run_says_so(searched: joint.Joint, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["reproduce", "t", "--joint", "--quick"]) == 0
+    heads = capsys.readouterr().out.splitlines()[1:4]
+    assert heads[1] == f"In full, {searched.confirmed}."
+    assert heads[2].startswith("A quick run (")
 
 
 def test_the_table_fits_and_a_file_has_whole_lines(capsys: pytest.CaptureFixture[str], study: Path) -> None:

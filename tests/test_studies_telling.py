@@ -80,12 +80,39 @@ def outcome(*findings: Finding, **given: Any) -> Any:
 
 def test_what_fails_is_told_with_what_was_measured() -> None:
     found = outcome(finding(), finding("fails", where="rate 2"), finding("inconclusive", low=math.nan))
-    assert telling._fails(found) == (
-        "Not there: S1 (fails: 0.5 [0.4, 0.6] at rate 2); S2 (inconclusive: 0.5)."
+    assert telling._fails(STUDY, found) == (
+        "Not there: S1 (fails: goodput [Mbit/s], ratio 0.5 [≤ 0.6] at rate 2); "
+        "S2 (inconclusive: goodput [Mbit/s], ratio 0.5)."
     )
-    assert telling._fails(outcome(finding())) == ""
+    assert telling._fails(STUDY, outcome(finding())) == ""
+    # Beside a number it is told in the number's unit: 0.5 of 4 Mbit/s.
+    found.row.statements[1] = stated("S1.", than=4.0)
+    assert "S1 (fails: goodput [Mbit/s] 2 [≤ 2.4] at rate 2)" in telling._fails(STUDY, found)
     assert telling._statements_counted(outcome(finding("fails"))) == "its one statement fails"
     assert telling._statements_counted(found) == "of its 3 statements 1 holds, 1 fails, 1 is inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("test", "answer", "text"),
+    [
+        ("above", "holds", "0.5 [≥ 0.4]"),
+        ("above", "fails", "0.5 [≤ 0.6]"),
+        ("below", "holds", "0.5 [≤ 0.6]"),
+        ("below", "fails", "0.5 [≥ 0.4]"),
+        ("below", "inconclusive", "0.5 [0.4, 0.6]"),
+        ("near", "holds", "0.5 [0.4, 0.6]"),
+    ],
+)
+def test_of_an_interval_that_is_kept_the_tested_end_is_shown(test: Any, answer: Any, text: str) -> None:
+    assert telling._part_text(stated(test=test), part("S", answer, high=0.6)) == text
+    assert telling._part_text(stated(test=test), part("S", answer, low=math.nan, high=math.nan)) == "0.5"
+
+
+def test_what_must_change_is_told_whole() -> None:
+    parts = (part("S", "fails"),)
+    # At the joint setting the rate is 5: to have the default of 1 is a change, too.
+    there = joint.There(parts, joint.Change({"rate": 1.0, "silence": "hold"}, 1), "")
+    assert there.told_change(SPACE) == "rate 1 Mbit/s, what a silence does hold"
 
 
 def test_the_best_setting_is_told_by_what_differs() -> None:

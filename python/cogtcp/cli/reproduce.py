@@ -278,10 +278,17 @@ def _heads(result: StudyResult) -> list[str]:
         paper = [
             claim.outcome.base.verdict for claim in result.claims if claim.outcome and not claim.row.ours
         ]
-        where = "the joint setting" if result.at == "joint" else result.at
-        heads.append(f"At {where}, {paper.count('holds')} of {len(paper)} claims of the paper hold.")
+        told = f"At {result.place}, {paper.count('holds')} of {len(paper)} claims of the paper hold"
+        open_ones = paper.count("inconclusive")
+        are = "is" if open_ones == 1 else "are"
+        heads.append(f"{told}, {open_ones} {are} inconclusive." if open_ones else f"{told}.")
+        if result.at == "joint" and result.quick and result.joint is not None:
+            heads.append(f"In full, {result.joint.confirmed}.")
     elif result.joint is not None:
         heads.append(f"{result.joint.text}: cogtcp reproduce {result.study.name} --joint")
+    if result.quick:
+        runs = f"{len(result.seeds)} seeds, not {result.study.seeds}, and shorter runs"
+        heads.append(f"A quick run ({runs}): more is inconclusive.")
     known = [claim.outcome.answer for claim in result.claims if claim.outcome and not claim.row.ours]
     if known:
         heads.append(f"Each alone: {answers.counted(known)}.")

@@ -24,7 +24,7 @@ from cogtcp.model.result import plain
 from cogtcp.running.runner import Case, Runner
 from cogtcp.studies import code, guided, joint, plots, readings, search, stacks, today, verdicts
 from cogtcp.studies.claims import ClaimRow
-from cogtcp.studies.context import Context
+from cogtcp.studies.context import Context, place_of
 from cogtcp.studies.errors import StudyError
 from cogtcp.studies.exhibits import Curve, Figure, Surface, Table
 from cogtcp.studies.folder import (
@@ -143,13 +143,24 @@ class StudyResult:
     def to_dict(self) -> dict[str, Any]:
         """Return study and claims as plain data."""
         result: dict[str, Any] = plain(
-            {"study": self.study.name, "claims": [claim.to_dict() for claim in self.claims]}
+            {
+                "study": self.study.name,
+                "at": self.at,
+                "seeds": list(self.seeds),
+                "quick": self.quick,
+                "claims": [claim.to_dict() for claim in self.claims],
+            }
         )
         return result
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+    @property
+    def place(self) -> str:
+        """Where the claims were measured, in words."""
+        return place_of(self.at)
 
     @property
     def provenance(self) -> dict[str, str]:
@@ -233,6 +244,7 @@ def reproduce(
         seeds=tuple(range(1, count + 1)),
         quick=quick,
         _runner=Runner(None if folder is None else folder / _RUNS, jobs, progress),
+        at=at,
     )
     kept_joint = joint.read(found)
     claims = _claims(context, rows, at)
@@ -530,7 +542,7 @@ def _claims(context: Context, rows: Sequence[ClaimRow], at: str) -> tuple[Claim,
         except RunError as error:
             claims.append(Claim(row, None, Told("nothing", f"a simulation failed: {error}")))
         else:
-            claims.append(Claim(row, outcome, tell(context, outcome, at)))
+            claims.append(Claim(row, outcome, tell(context, outcome)))
     return tuple(claims)
 
 

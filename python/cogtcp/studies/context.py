@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from cogtcp.running.runner import Case, Runner
     from cogtcp.studies.folder import Study
 
+_PLACES = {
+    "base": "the default values",
+    "best": "the best parameter values",
+    "nearest": "the setting nearest to the printed numbers",
+    "joint": "the joint setting",
+}
+
+
+def place_of(at: str) -> str:
+    """Return a setting in words: "the default values"; one that is given by its values is named by these."""
+    return _PLACES.get(at, at)
+
 
 @dataclass(frozen=True)
 class Context:
@@ -22,12 +34,19 @@ class Context:
         study: The study, for its folder and the paper's figures.
         seeds: The seeds; the values handed to a test of `verdicts` are one per seed, in this order.
         quick: Whether to be done in seconds, by shorter runs. Verdicts then say less.
+        at: Where claims are measured, as `cogtcp.studies.reproduce` takes it.
     """
 
     study: Study
     seeds: tuple[int, ...]
     quick: bool
     _runner: Runner = field(repr=False)
+    at: str = "base"
+
+    @property
+    def place(self) -> str:
+        """Where claims are measured, in words: "the default values"."""
+        return place_of(self.at)
 
     def scenario(self, name: str) -> Scenario:
         """Return `scenarios/<name>.toml` of the study."""

@@ -114,7 +114,7 @@ class There:
     def told_change(self, space: Space) -> str:
         """Return the values with which the claim holds; empty where it holds as it is."""
         if self.change is not None:
-            return space.differences(space.base.but(**self.change.values))
+            return space.told(self.change.values)
         return "" if self.verdict == "holds" else "no change found"
 
 
@@ -143,6 +143,12 @@ class Joint:
     def text(self) -> str:
         """The count in words."""
         return f"{self.held} of {len(self.claims)} claims hold together at one setting"
+
+    @property
+    def confirmed(self) -> str:
+        """The count in words, with the seeds."""
+        first, last = self.seeds
+        return f"{self.text} ({last - first + 1} fresh seeds)"
 
     @property
     def order(self) -> tuple[int, float]:

@@ -54,8 +54,8 @@ def study_report(result: StudyResult, *, command: str | None = None, lab: str | 
             draw=draw,
             headings=_headings,
             small=small,
-            first_figure=_first_figure,
-            printed=lambda claim: printed(_printed(claim)),
+            first_figure=lambda claim: _first_figure(claim, result.place),
+            printed=lambda claim: printed(_printed(claim, result.place)),
             overview=_overview(result),
             stacks=_stacks(result),
             lab=lab,
@@ -107,8 +107,7 @@ def _joint(result: StudyResult) -> str:
     found = result.joint
     if found is None:
         return ""
-    seeds = found.seeds[1] - found.seeds[0] + 1
-    return f"{found.text} ({seeds} fresh seeds): {result.study.space.differences(found.setting)}."
+    return f"{found.confirmed}: {result.study.space.differences(found.setting)}."
 
 
 def _joint_table(result: StudyResult) -> Table | None:
@@ -158,7 +157,7 @@ def _stacks(result: StudyResult) -> list[Table]:
     ]
 
 
-def _first_figure(claim: Claim) -> tuple[Drawing, str] | None:
+def _first_figure(claim: Claim, place: str) -> tuple[Drawing, str] | None:
     """Return the figure that stands beside a claim, with its caption: the paper's figure, else the map."""
     if claim.outcome is None:
         return None
@@ -166,14 +165,14 @@ def _first_figure(claim: Claim) -> tuple[Drawing, str] | None:
     if curves:
         return small(curves[0]), f"{curves[0].title}."
     if 0 < len(claim.row.numbers) <= FEW_NUMBERS:
-        return printed(_printed(claim)), "Stars: the numbers that the paper prints."
+        return printed(_printed(claim, place)), "Stars: the numbers that the paper prints."
     others = [*claim.outcome.figures, claim.outcome.where_it_holds]
     figure = next((figure for figure in others if figure is not None and len(figure.surfaces) == 1), None)
     return None if figure is None else (small(figure), f"{figure.title}.")
 
 
-def _printed(claim: Claim) -> list[Printed]:
-    """Return the paper's numbers with ours: at the default, best and nearest values.
+def _printed(claim: Claim, place: str) -> list[Printed]:
+    """Return the paper's numbers with ours: where they were measured, at the best and nearest values.
 
     What this run measured has intervals. A quick run shows stored numbers at the best values, and every run
     at the nearest setting.
@@ -188,7 +187,7 @@ def _printed(claim: Claim) -> list[Printed]:
     def stored(found: Sequence[tuple[str, float, float]]) -> list[Interval]:
         return [Interval(value, math.nan, math.nan, 1) for _, _, value in found]
 
-    shown = [("default values", measured(outcome.base))]
+    shown = [(place.removeprefix("the "), measured(outcome.base))]
     if reading is not None:
         best = outcome.best
         shown.append(("best values", stored(reading.numbers) if best is None else measured(best)))

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 MOST_LINES = 6
 """Most lines of a figure without a description: readers cannot distinguish more."""
-UNNAMED = "default values"
-"""Name of the only line of a figure, at the default values."""
 UNITS = {"s": "s", "ms": "ms", "mbps": "Mbit/s", "kbps": "kbit/s", "bps": "bit/s", "bytes": "B", "db": "dB"}
 """Units by how the names of axes and quantities end."""
 
@@ -39,6 +37,7 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
         # Between words there is no line.
         shown.append((best, "points" if words else "dashed"))
     names = list(dict.fromkeys(_name(plot, point) for point in points))
+    unnamed = study.place.removeprefix("the ")
     curves = []
     for judged, style in shown:
         for name in names:
@@ -46,7 +45,7 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
             mine.sort(key=lambda point: _at(point[plot.x], words))
             x = [_at(point[plot.x], words) for point in mine]
             series = [judged.grid[point].of(plot.quantity) for point in mine]
-            said, partner = (name or UNNAMED, "") if judged is base else ("best values", name or UNNAMED)
+            said, partner = (name or unnamed, "") if judged is base else ("best values", name or unnamed)
             curves.append(Curve.over_seeds(said, x, series, style, partner))  # type: ignore[arg-type]
     curves += _given(row, plot, points, words)
     here = "filled: at the best parameter values" if words else "dashed: at the best parameter values"
@@ -56,7 +55,7 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
         x_label=plot.x_label,
         y_label=plot.y_label,
         curves=curves,
-        caption="Points: at the default values, mean and 95 % interval over the seeds"
+        caption=f"Points: at {study.place}, mean and 95 % interval over the seeds"
         + (f"; {here}." if len(shown) > 1 else "."),
         # A figure without a description is not the paper's.
         paper=study.study.sentences(plot.id) if plot.id and not row.ours else [],
@@ -72,7 +71,8 @@ def alone(study: Context, row: ClaimRow, judged: Judged) -> Figure | None:
     if plot is None:
         return None
     drawn = redraw(study, row, plot, judged, None)
-    curves = [replace(curve, name="ours") if curve.name == UNNAMED else curve for curve in drawn.curves]
+    unnamed = study.place.removeprefix("the ")
+    curves = [replace(curve, name="ours") if curve.name == unnamed else curve for curve in drawn.curves]
     stars = " Stars: what the paper prints." if any(curve.style == "given" for curve in drawn.curves) else ""
     return replace(
         drawn, curves=curves, caption=f"{drawn.title}. Mean and 95 % interval over the seeds.{stars}"

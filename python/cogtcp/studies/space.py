@@ -241,13 +241,18 @@ class Space:
 
     def differences(self, setting: Setting) -> str:
         """Say in words what of a setting is not as in the base."""
-        found = [
-            f"{parameter.label or parameter.name.replace('_', ' ')} {show(setting[parameter.name])} "
+        base = self.base
+        found = {name: value for name, value in setting.items() if value != base[name]}
+        return self.told(found) or "as in the scenario"
+
+    def told(self, values: Mapping[str, Value]) -> str:
+        """Say values in words: "rate 2 Mbit/s, queue 1.5 BDP"."""
+        return ", ".join(
+            f"{parameter.label or parameter.name.replace('_', ' ')} {show(values[parameter.name])} "
             f"{parameter.unit}".rstrip()
             for parameter in self.varied
-            if setting[parameter.name] != parameter.base
-        ]
-        return ", ".join(found) or "as in the scenario"
+            if parameter.name in values
+        )
 
 
 def show(value: Value) -> str:

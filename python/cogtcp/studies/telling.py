@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from cogtcp.studies import power
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.judging import numbers
-from cogtcp.studies.readings import WITHIN, within
+from cogtcp.studies.readings import WITHIN, Part, within
 from cogtcp.studies.space import show
-from cogtcp.studies.verdicts import ends_text
+from cogtcp.studies.verdicts import ends_text, tested_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cogtcp.studies.context import Context
     from cogtcp.studies.folder import Study
     from cogtcp.studies.outcome import Outcome
-    from cogtcp.studies.readings import Part, Reading
+    from cogtcp.studies.readings import Reading
     from cogtcp.studies.space import Unsaid
     from cogtcp.studies.statements import Statement
     from cogtcp.studies.support import Support
@@ -66,38 +66,29 @@ class Told:
     details: Sequence[Table] = ()
 
 
-def tell(study: Context, outcome: Outcome, at: str = "base") -> Told:
+def tell(study: Context, outcome: Outcome) -> Told:
     """Return what to say of a claim."""
     share, turn = _share(outcome), _turn(study, outcome)
     where, counted_there = _where(study, outcome)
     missing = _missing(study, outcome)
     reading = f"{where} {missing}".strip()
     lacking = lacking_text(outcome.answer.lacking, outcome.reading is not None)
-    measured = f"At {_place(at)}, {_statements_counted(outcome)}."
+    measured = f"At {study.place}, {_statements_counted(outcome)}."
     return Told(
         measured=measured,
         why=_joined(share, reading, turn, lacking),
         card=_joined(measured, share, counted_there, missing, turn, lacking),
         lines=_lines(study, outcome, where, turn),
-        fails=_fails(outcome),
+        fails=_fails(study.study, outcome),
         share=share,
         reading=reading,
         turn=turn,
         lacking=lacking,
-        statements=_statements(outcome),
-        numbers=_numbers(outcome),
+        statements=_statements(study, outcome),
+        numbers=_numbers(study, outcome),
         along=_along(outcome),
         details=[*_best(study, outcome), *_effects(study, outcome), _tests(study, outcome)],
     )
-
-
-def _place(at: str) -> str:
-    return {
-        "base": "the default values",
-        "best": "the best parameter values",
-        "nearest": "the setting nearest to the printed numbers",
-        "joint": "the joint setting",
-    }.get(at, at)
 
 
 def counted(found: Sequence[Verdict]) -> str:
@@ -118,9 +109,9 @@ def _statements_counted(outcome: Outcome) -> str:
     return f"of its {len(found)} statements {counted(found)}"
 
 
-def _fails(outcome: Outcome) -> str:
+def _fails(study: Study, outcome: Outcome) -> str:
     told = [
-        f"{statement.says.rstrip('.')} ({finding.verdict}: {interval_text(finding)}"
+        f"{statement.says.rstrip('.')} ({finding.verdict}: {_measured(study, statement, finding)}"
         + (f" at {finding.where})" if finding.where else ")")
         for statement, finding in zip(outcome.row.statements, outcome.base.findings, strict=True)
         if finding.verdict != "holds"
@@ -236,12 +227,17 @@ def _name(parameter: Unsaid) -> str:
     return parameter.label or parameter.name.replace("_", " ")
 
 
-def _measured(study: Study, test: Statement, part: Part) -> str:
+def _measured(study: Study, test: Statement, found: Part | Finding) -> str:
     """Return what was measured, in words: where it was compared with a number, in its own unit."""
     scale, name = 1.0, test.tested(study.quantities)
     if isinstance(test.than, int | float) and test.than:
         scale, name = float(test.than), study.quantities.get(test.quantity, test.quantity.replace("_", " "))
-    return f"{name} {scale * part.estimate:.3g} {ends_text(scale * part.low, scale * part.high)}"
+    verdict = found.answer if isinstance(found, Part) else found.verdict
+    text = f"{name} {scale * found.estimate:.3g}"
+    if math.isnan(found.low):
+        return text
+    low, high = tested_ends(test.test, verdict, found.low, found.high)
+    return f"{text} {ends_text(scale * low, scale * high)}"
 
 
 def _short(answer: Verdict, slack: float) -> str:
@@ -287,7 +283,7 @@ def lacking_text(lacking: Sequence[Lack], searched: bool = True) -> str:
     return " ".join(f"Inconclusive at {text}." for text in told)
 
 
-def _statements(outcome: Outcome) -> Table:
+def _statements(study: Context, outcome: Outcome) -> Table:
     searched, reading = outcome.search is not None, outcome.reading
     rows = []
     for index, (statement, finding, place) in enumerate(outcome.by_statement()):
@@ -301,7 +297,8 @@ def _statements(outcome: Outcome) -> Table:
         if place is not None:
             row.append(share_text(place))
         if reading is not None:
-            row += [_part_text(reading, index), reading.parts[index].answer]
+            part = reading.parts[index]
+            row += [_part_text(statement, part), part.answer]
         rows.append(row)
     return Table(
         title="Statement by statement",
@@ -309,7 +306,7 @@ def _statements(outcome: Outcome) -> Table:
             "statement",
             "kind",
             "tested",
-            "default values [95 %]",
+            f"{study.place.removeprefix('the ')} [95 %]",
             "there",
             *(["share of the settings [95 %]"] if searched else []),
             *(["best values [95 %]", "there"] if reading is not None else []),
@@ -336,18 +333,19 @@ def _tests(study: Context, outcome: Outcome) -> Table:
     )
 
 
-def _part_text(reading: Reading, index: int) -> str:
-    part = reading.parts[index]
+def _part_text(statement: Statement, part: Part) -> str:
     text = f"{part.estimate:.3g}"
-    return text if part.low != part.low else f"{text} {ends_text(part.low, part.high)}"
+    if math.isnan(part.low):
+        return text
+    return f"{text} {ends_text(*tested_ends(statement.test, part.answer, part.low, part.high))}"
 
 
-def _numbers(outcome: Outcome) -> Table | None:
+def _numbers(study: Context, outcome: Outcome) -> Table | None:
     if not outcome.row.numbers:
         return None
     at_base = numbers(outcome.row, outcome.base.grid)
     columns = [[f"{measured:.3g}" for _, _, measured in at_base]]
-    header = ["number", "paper", "default values"]
+    header = ["number", "paper", study.place.removeprefix("the ")]
     reading = outcome.reading
     if reading is not None:
         columns.append([f"{measured:.3g}" for _, _, measured in reading.numbers])

@@ -263,6 +263,17 @@ def one_sided(inner: Interval, against: Interval, verdict: Verdict, *, above: bo
     return Interval(inner.mean, low, high, inner.n)
 
 
+def tested_ends(test: str, verdict: Verdict, low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an interval that a statement's test compared; the other end is without bound.
+
+    Intervals that were stored with both ends are those of a two-sided test: the end that stays lies farther
+    out than the bound that was tested.
+    """
+    if test not in ("above", "below") or verdict == "inconclusive" or not low < high:
+        return low, high
+    return (low, math.inf) if (test == "above") == (verdict == "holds") else (-math.inf, high)
+
+
 def ends_text(low: float, high: float) -> str:
     """Return `[low, high]` with three significant digits, `≥ low` or `≤ high` where there is one end."""
     if math.isinf(high) and not math.isinf(low):

@@ -43,11 +43,11 @@ def model_and_cycles(study: Context, base: Judged) -> list[Figure | Table]:
                 Curve("model as printed", x, [cell.mean("model_mbps") for _, cell in cells], style="line"),
                 Curve.over_seeds("simulation", x, [cell.of("mbps") for _, cell in cells]),
             ],
-            caption="At the default values; mean and 95 % interval over the seeds. Cycles vary by 5 %.",
+            caption=f"At {study.place}; mean and 95 % interval over the seeds. Cycles vary by 5 %.",
             paper=study.study.sentences("fig3"),
         ),
         Table(
-            title="Cycle by cycle, at the default values",
+            title=f"Cycle by cycle, at {study.place}",
             header=[
                 "cycle [s]",
                 "simulation / model",
@@ -105,7 +105,7 @@ def convergence_over_time(study: Context, base: Judged) -> list[Figure]:
                 Curve(name, time_s, values, style=styles.get(name, "line"))  # type: ignore[arg-type]
                 for name, values in trace.items()
             ],
-            caption="One seed at the default values, means over 0.5 s. Flows leave at 125, 145 and 165 s.",
+            caption=f"One seed at {study.place}, means over 0.5 s. Flows leave at 125, 145 and 165 s.",
             paper=study.study.sentences("fig4a"),
         )
     ]
@@ -132,7 +132,7 @@ def readings_of_c2(study: Context, base: Judged) -> list[Table]:
                 "queue [ms]",
             ],
             rows=[[name, *(f"{cell.mean(key):.2f}" for key in keys)] for name, cell in cells.items()],
-            caption="Else at the default values. Settled: from 4 s after a silence; no flow joins or leaves.",
+            caption=f"Else at {study.place}. Settled: from 4 s after a silence; no flow joins or leaves.",
         )
     ]
 
@@ -154,11 +154,11 @@ def throughput_and_delay(study: Context, base: Judged) -> list[Figure | Table]:
                 ),
                 Curve("the paper's C2", [10], [10], style="given"),
             ],
-            caption="At the default values, a point per seed. Star: C2 in the paper (V-B), 10 Mbit/s, 10 ms.",
+            caption=f"At {study.place}, a point per seed. Star: C2 in the paper (V-B), 10 Mbit/s, 10 ms.",
             paper=study.study.sentences("fig4b"),
         ),
         Table(
-            title="What a silence costs each, at the default values",
+            title=f"What a silence costs each, at {study.place}",
             header=[
                 "transport",
                 "throughput [Mbit/s]",
@@ -198,7 +198,7 @@ def beside_its_kind(study: Context, base: Judged) -> list[Table]:
         )
     return [
         Table(
-            title="Table I beside ours, at the default values",
+            title=f"Table I beside ours, at {study.place}",
             header=[
                 "RTT [ms]",
                 "C2, paper [Mbit/s]",

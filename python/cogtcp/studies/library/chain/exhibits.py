@@ -38,7 +38,7 @@ def real_time_throughput(study: Context, base: Judged) -> list[Figure]:
                 ),
                 Curve("1.8 Mbit/s, stated", [0, UNTIL_S], [1.8, 1.8], style="limit"),
             ],
-            caption="One seed at the default values, averaged over 1 s, from the start.",
+            caption=f"One seed at {study.place}, averaged over 1 s, from the start.",
             paper=study.study.sentences("fig2"),
         )
     ]
@@ -60,7 +60,7 @@ def what_sensing_costs(study: Context, base: Judged) -> list[Table]:
     ]
     return [
         Table(
-            title="What sensing costs, at the default values",
+            title=f"What sensing costs, at {study.place}",
             header=[
                 "",
                 "goodput [Mbit/s]",
@@ -89,7 +89,7 @@ def windows_over_time(study: Context, base: Judged) -> list[Figure]:
                 Curve(f"{rate:g} Mbit/s", trace["time_s"], trace["cwnd"], style=style)
                 for rate, trace, style in zip(rates, drawn, LINES, strict=True)
             ],
-            caption="One seed at the default values. The paper does not say which three bandwidths it drew.",
+            caption=f"One seed at {study.place}. The paper does not say which three bandwidths it drew.",
             paper=study.study.sentences("fig4"),
         )
     ]
@@ -108,7 +108,7 @@ def optimal_share(study: Context, base: Judged) -> list[Figure]:
                 Curve("goodput of flow 1", *_binned(trace, "mbps", 4), style="line"),
                 Curve("half of the channel", *_binned(trace, "share", 4), style="dotted"),
             ],
-            caption="One seed at the default values, channels of 1 to 15 Mbit/s, averaged over 1 s.",
+            caption=f"One seed at {study.place}, channels of 1 to 15 Mbit/s, averaged over 1 s.",
             paper=study.study.sentences("fig6"),
         )
     ]
@@ -132,7 +132,7 @@ def mechanism_of_the_rise(study: Context, base: Judged) -> list[Table]:
     held = _held(study, base)
     return [
         Table(
-            title="What a silence does, at the default values",
+            title=f"What a silence does, at {study.place}",
             header=[
                 "transport",
                 "off [s]",
@@ -178,7 +178,7 @@ def westwood_windows(study: Context, base: Judged) -> list[Figure]:
                 )
                 for point, trace, style in zip(points, drawn, LINES, strict=False)
             ],
-            caption="One seed at the default values.",
+            caption=f"One seed at {study.place}.",
             paper=study.study.sentences("fig8"),
         )
     ]

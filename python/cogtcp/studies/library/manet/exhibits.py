@@ -72,7 +72,7 @@ def order_of_single_runs(study: Context, base: Judged) -> list[Figure]:
             x_label="Table of the paper",
             y_label="Share of the runs",
             curves=[shares],
-            caption="At the default values, with the exact binomial 95 % interval.",
+            caption=f"At {study.place}, with the exact binomial 95 % interval.",
             y_range=(0, 1),
             x_names=[str(number) for number in range(1, len(found) + 1)],
         )

@@ -30,7 +30,7 @@ def what_happens_underneath(study: Context, base: Judged) -> list[Table]:
         for point, cell in base.grid.items()
     ]
     header = ["flows", "CRAHN model", "goodput [kbit/s]", "timeouts/s", "hops", "routes lost/min"]
-    return [Table("Underneath, at the default values", [*header, "interfered", "handoffs/min"], rows)]
+    return [Table(f"Underneath, at {study.place}", [*header, "interfered", "handoffs/min"], rows)]
 
 
 def causes_of_loss(study: Context, base: Judged) -> list[Table]:

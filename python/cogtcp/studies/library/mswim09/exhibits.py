@@ -46,7 +46,7 @@ def surface_and_theory(study: Context, base: Judged) -> list[Figure]:
                     [[100 * free_share(detector, a, b, rate, rate, switching_s) for a in t_s] for b in t_p],
                 ),
             ],
-            caption="At the default values; the most of each panel is bold. TCP makes the other difference.",
+            caption=f"At {study.place}; the most of each panel is bold. TCP makes the other difference.",
             paper=study.study.sentences("fig2"),
         )
     ]
@@ -57,7 +57,7 @@ def where_time_goes(study: Context, base: Judged) -> list[Table]:
     cells = {
         f"{point.t_s:g} s": cell for point, cell in base.grid.items() if point.get("transport") == "newreno"
     }
-    return [_budget(cells, "Where the time of NewReno goes, at the default values")]
+    return [_budget(cells, f"Where the time of NewReno goes, at {study.place}")]
 
 
 def where_time_goes_by_variant(study: Context, base: Judged) -> list[Table]:
@@ -67,7 +67,7 @@ def where_time_goes_by_variant(study: Context, base: Judged) -> list[Table]:
         for point, cell in base.grid.items()
         if point.t_s in (0.2, 1.0)
     }
-    return [_budget(cells, "Where the time of each goes, at the default values")]
+    return [_budget(cells, f"Where the time of each goes, at {study.place}")]
 
 
 def windows_over_time(study: Context, base: Judged) -> list[Figure]:
@@ -85,7 +85,7 @@ def timeouts_by_cause(study: Context, base: Judged) -> list[Table]:
     keys = ("by_interference", "by_silence", "by_both", "spurious", "hit", "after_hit", "after_other")
     return [
         Table(
-            title="Timeouts of NewReno, at the default values",
+            title=f"Timeouts of NewReno, at {study.place}",
             header=[
                 "t_s [s]",
                 "timeouts [per min]",
@@ -129,7 +129,7 @@ def activity_surface(study: Context, base: Judged) -> list[Figure | Table]:
             y_label="Birth rate beta [1/s]",
             curves=[],
             surfaces=[Surface("goodput [kbit/s]", alpha, beta, [[found[a, b] for a in alpha] for b in beta])],
-            caption="At the default values; the most is bold.",
+            caption=f"At {study.place}; the most is bold.",
             paper=study.study.sentences("fig6"),
         ),
         _budget(corners, "Where the time of NewReno goes, at the corners"),
@@ -149,7 +149,7 @@ def window_over_time(study: Context, base: Judged) -> list[Figure]:
                 Curve("cwnd", drawn["time_s"], drawn["cwnd"], style="line"),
                 Curve("bandwidth", drawn["time_s"], drawn["packets"], style="dashed"),
             ],
-            caption="One seed at the default values; NewReno, M 1.6.",
+            caption=f"One seed at {study.place}; NewReno, M 1.6.",
             paper=study.study.sentences("fig8"),
         )
     ]
@@ -162,7 +162,7 @@ def window_and_bandwidth(study: Context, base: Judged) -> list[Figure | Table]:
     return [
         *window_over_time(study, base),
         Table(
-            title="Window and timeouts by the channel's rate, at the default values",
+            title=f"Window and timeouts by the channel's rate, at {study.place}",
             header=[
                 "correlation",
                 "cwnd, fast [segments]",
@@ -196,7 +196,7 @@ def losses(study: Context, base: Judged) -> list[Table]:
         )
     return [
         Table(
-            title="What sensing costs, at the default values",
+            title=f"What sensing costs, at {study.place}",
             header=["t_s [s]", "by its time [%]", "by its errors [%]"],
             rows=rows,
             caption="Of what NewReno delivers with an instant sensing without errors.",
@@ -216,7 +216,7 @@ def _over_time(study: Context, base: Judged, figure: str, title: str, key: str, 
         x_label="Time [s]",
         y_label=label,
         curves=curves,
-        caption="One seed at the default values, sampled every 0.1 s; NewReno, T_p 0.6 s.",
+        caption=f"One seed at {study.place}, sampled every 0.1 s; NewReno, T_p 0.6 s.",
         paper=study.study.sentences(figure),
     )
 

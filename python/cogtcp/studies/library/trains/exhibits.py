@@ -34,7 +34,7 @@ def late_and_early(study: Context, base: Judged) -> list[Table]:
     keys = ("timeouts", "silence_drops", "queue_drops", "frozen_s", "rtt_tcp_s")
     return [
         Table(
-            title="By TU_advance, at the default values",
+            title=f"By TU_advance, at {study.place}",
             header=[
                 "TU_advance [RTT_TCP]",
                 "efficiency",
@@ -72,7 +72,7 @@ def rivals(study: Context, base: Judged) -> list[Table]:
         )
     return [
         Table(
-            title="Other stacks, at the default values",
+            title=f"Other stacks, at {study.place}",
             header=[
                 "stack",
                 "use without managers",
@@ -108,7 +108,7 @@ def what_a_sensing_costs(study: Context, base: Judged) -> list[Table]:
             )
     return [
         Table(
-            title="By sensing duration, at the default values",
+            title=f"By sensing duration, at {study.place}",
             header=[
                 "T_o [s]",
                 "",
@@ -139,7 +139,7 @@ def predictors(study: Context, base: Judged) -> list[Table]:
     keys = ("timeouts", "missed", "late", "false", "frozen_s")
     return [
         Table(
-            title="One journey, at the default values",
+            title=f"One journey, at {study.place}",
             header=[
                 "predicted by",
                 "goodput [Mbit/s]",
@@ -174,11 +174,11 @@ def _windows(study: Context, base: Judged, figure: str, title: str) -> list[Figu
                 Curve("NewReno", drawn[0]["time_s"], drawn[0]["cwnd"], style="dotted"),
                 Curve("with triggers and Freeze", drawn[1]["time_s"], drawn[1]["cwnd"], style="line"),
             ],
-            caption="One seed at the default values; one client.",
+            caption=f"One seed at {study.place}; one client.",
             paper=study.study.sentences(figure),
         ),
         Table(
-            title="The window after an outage, at the default values",
+            title=f"The window after an outage, at {study.place}",
             header=[
                 "",
                 "after / before",
