@@ -15,11 +15,13 @@ from cogtcp.data.fitting.from_logs import estimates
 from cogtcp.data.fitting.laws import fit_laws
 from cogtcp.data.fitting.limits import limited
 from cogtcp.data.fitting.losses import fit_losses
+from cogtcp.data.fitting.packets import Datagram
 from cogtcp.data.fitting.probing import ProbeFit
 from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe, text
-from cogtcp.data.fitting.rate import late_ones, measure
+from cogtcp.data.fitting.quic import _spin
+from cogtcp.data.fitting.rate import _collapse, late_ones, measure
 from cogtcp.data.fitting.result import Fit
-from cogtcp.data.fitting.silences import Gap, Silences, characterise
+from cogtcp.data.fitting.silences import Gap, Silences, _folded, _timetable, characterise
 from cogtcp.model.statistics import share_interval
 
 SEGMENT = 1000
@@ -299,6 +301,55 @@ def test_silences_on_a_timetable_have_period_length_and_phase() -> None:
     assert found.covers(30.05, 30.1)
     assert not found.covers(30.4, 30.8)
     assert found.covers(29.9, 30.05)
+
+
+def test_the_error_of_a_period_is_that_of_a_line_through_its_beginnings() -> None:
+    """Ten beginnings 1 s apart, 1 ms early and late in turn: 1.96 times the standard error of their slope."""
+    off = [0.001 if n % 4 in (1, 2) else -0.001 for n in range(12)]
+    found = _timetable([5 + n + late for n, late in enumerate(off)], 0.004)
+    assert found is not None
+    period, phase, error, keepers = found
+    slope = sum((n - 5.5) * late for n, late in enumerate(off)) / 143
+    assert period == pytest.approx(1 + slope)
+    assert math.remainder(phase, 1.0) == pytest.approx(-5.5 * slope - 5 * slope, abs=1e-4)
+    left = [late - slope * (n - 5.5) for n, late in enumerate(off)]
+    # The squares of 12 numbers about their mean sum to 143; two values of 12 are fitted.
+    assert error == pytest.approx(1.96 * math.sqrt(sum(r * r for r in left) / 10 / 143))
+    assert keepers == 12
+
+
+@pytest.mark.parametrize(("count", "begin", "end"), [(4, 0.03, 0.21), (5, 0.02, 0.22)])
+def test_silences_laid_over_each_other_begin_with_the_last_and_end_with_the_first(
+    count: int, begin: float, end: float
+) -> None:
+    """From five gaps on one may be wrong: the second counts."""
+    gaps = [gap(n + begins, n + ends) for n, begins, ends in
+            [(3, 0.03, 0.25), (4, 0.02, 0.21), (5, 0.0, 0.22), (6, 0.01, 0.24), (7, 0.0, 0.23)][:count]]  # fmt: skip
+    length, low, high, at = _folded(gaps, 1.0, 0.0, "hold", 0.004)
+    assert (length, at) == pytest.approx((end - begin, begin))
+    assert (low, high) == pytest.approx((end - begin - 0.004, end - begin + 0.001))
+
+
+def test_the_spin_bit_turns_once_a_round_trip() -> None:
+    def datagrams(*turns: float) -> list[Datagram]:
+        flips = [Datagram(time, 1, True, 0x40 | 0x20 * (n % 2), 100, 128) for n, time in enumerate(turns)]
+        # A packet 1 ms later bears the same bit, one with a long header none.
+        again = [Datagram(each.time + 0.001, 1, True, each.first, 100, 128) for each in flips]
+        long = [Datagram(each.time + 0.002, 1, True, 0xC0, 100, 128) for each in flips]
+        return sorted([*flips, *again, *long], key=lambda each: each.time)
+
+    # The first packet turns nothing: of seven flips there are six turns.
+    assert _spin(datagrams(0.0, 0.1, 0.2, 0.25, 0.4, 0.5, 0.6)) == pytest.approx(0.05)
+    assert _spin(datagrams(0.0, 0.1, 0.2, 0.25, 0.4, 0.5)) is None
+    assert _spin([]) is None
+
+
+def test_deliveries_close_together_are_one() -> None:
+    found = [Delivery(time, 100, wait) for time, wait in ((1.0, 0.1), (1.01, 0.3), (1.03, 0.2), (1.05, 0.0))]
+    merged = _collapse(found, 0.015)
+    assert [(each.time, each.size, each.wait) for each in merged] == [
+        (1.0, 200, 0.3), (1.03, 100, 0.2), (1.05, 100, 0.0)
+    ]  # fmt: skip
 
 
 def test_silences_that_hold_are_as_long_as_their_gaps() -> None:

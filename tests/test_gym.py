@@ -13,6 +13,7 @@ from gymnasium.utils.env_checker import check_env
 
 import cogtcp.gym
 from cogtcp import Scenario, UsageError
+from cogtcp.deciding.gym._runs import scenario_of
 from conftest import ROOT
 
 SHORT = Scenario.shipped("sensed-link").set("run.duration", "5 s").set("run.warmup", "0 s")
@@ -30,6 +31,13 @@ def play(env: gymnasium.Env, seed: int, action: float) -> list[tuple[float, floa
         assert not ended
         steps.append((info["time_s"], float(reward), info["goodput_bps"]))
     return steps
+
+
+def test_a_scenario_is_given_itself_by_its_file_or_by_its_name() -> None:
+    shipped = Scenario.shipped("sensed-link")
+    for given in (shipped, "sensed-link", str(ROOT / "scenarios/sensed-link.toml")):
+        assert gymnasium.make("cogtcp/Congestion-v0", scenario=given) is not None
+        assert scenario_of(given).hash == shipped.hash
 
 
 def test_gymnasium_finds_nothing_wrong() -> None:
