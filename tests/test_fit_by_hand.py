@@ -323,8 +323,8 @@ def test_silences_laid_over_each_other_begin_with_the_last_and_end_with_the_firs
     count: int, begin: float, end: float
 ) -> None:
     """From five gaps on one may be wrong: the second counts."""
-    gaps = [gap(n + begins, n + ends) for n, begins, ends in
-            [(3, 0.03, 0.25), (4, 0.02, 0.21), (5, 0.0, 0.22), (6, 0.01, 0.24), (7, 0.0, 0.23)][:count]]  # fmt: skip
+    seen = [(3, 0.03, 0.25), (4, 0.02, 0.21), (5, 0.0, 0.22), (6, 0.01, 0.24), (7, 0.0, 0.23)]
+    gaps = [gap(n + begins, n + ends) for n, begins, ends in seen[:count]]
     length, low, high, at = _folded(gaps, 1.0, 0.0, "hold", 0.004)
     assert (length, at) == pytest.approx((end - begin, begin))
     assert (low, high) == pytest.approx((end - begin - 0.004, end - begin + 0.001))
