@@ -266,8 +266,8 @@ def one_sided(inner: Interval, against: Interval, verdict: Verdict, *, above: bo
 def tested_ends(test: str, verdict: Verdict, low: float, high: float) -> tuple[float, float]:
     """Return the ends of an interval that a statement's test compared; the other end is without bound.
 
-    Intervals that were stored with both ends are those of a two-sided test: the end that stays lies farther
-    out than the bound that was tested.
+    An interval that was stored with both ends is two-sided: the end that stays lies farther out than the
+    bound that was tested.
     """
     if test not in ("above", "below") or verdict == "inconclusive" or not low < high:
         return low, high
