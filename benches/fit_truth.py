@@ -276,7 +276,9 @@ def _ns3_program() -> Path:
     if not place:
         spec = importlib.util.find_spec("ns3")
         if spec is None or not spec.submodule_search_locations:
-            raise SystemExit("links of ns-3 need the package ns3 (pip install ns3), or NS3_PACKAGE=FOLDER")
+            raise SystemExit(
+                "links of ns-3 need the package ns3 (pip install --no-deps ns3), or NS3_PACKAGE=FOLDER"
+            )
         place = next(iter(spec.submodule_search_locations))
     package = Path(place)
     libraries = package / "lib64"

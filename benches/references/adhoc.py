@@ -5,8 +5,8 @@
     python benches/references/adhoc.py --ns3 VENV/lib/python3.11/site-packages/ns3
 
 ns-2 (Debian's package `ns2`) must be on the PATH. `--ns3` compares with ns-3 in its place: the folder of
-PyPI's package `ns3` (`pip install ns3` into an environment of its own), against which `stations-ns3.cc` is
-built (g++). Prints a table in Markdown; nothing passes or fails.
+PyPI's package `ns3` (`pip install --no-deps ns3` into an environment of its own), against which
+`stations-ns3.cc` is built (g++). Prints a table in Markdown; nothing passes or fails.
 """
 
 from __future__ import annotations

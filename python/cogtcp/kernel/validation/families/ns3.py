@@ -27,7 +27,7 @@ _BUILDING = threading.Lock()
 def why_no_ns3() -> str | None:
     """Return why ns-3 cannot be run here; None: it can."""
     if _package() is None:
-        return "the package ns3 is not installed (pip install ns3)"
+        return "the package ns3 is not installed (pip install --no-deps ns3)"
     if not shutil.which("g++"):
         return "g++ is needed to build a program for ns-3"
     return None
