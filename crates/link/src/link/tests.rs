@@ -147,6 +147,22 @@ fn losses_in_runs_have_their_share_and_their_length() {
     assert!(fates.contains(&true) && !fates.windows(2).any(|pair| pair[0] && pair[1]));
 }
 
+/// A share of all frames in runs of five is none that a chain can have: the nearest chain loses a frame after each
+/// that arrived. Runs of less than a frame are of one.
+#[test]
+fn shares_that_no_chain_has_end_at_the_nearest() {
+    let mut all =
+        crate::losses::Losses::new(Probability::ONE, Some(5.0), &[], RandomStream::new(7, "loss", 0));
+    let fates: Vec<bool> = (0..2000).map(|_| all.next()).collect();
+    assert!(fates.contains(&false) && fates.windows(2).all(|pair| pair[0] || pair[1]));
+    let lost = fates.iter().filter(|lost| **lost).count();
+    assert!((1600..1740).contains(&lost), "five of six: {lost}");
+    let mut short =
+        crate::losses::Losses::new(Probability::ONE, Some(0.5), &[], RandomStream::new(7, "loss", 0));
+    let fates: Vec<bool> = (0..9).map(|_| short.next()).collect();
+    assert!(fates.windows(2).all(|pair| pair[0] != pair[1]), "{fates:?}");
+}
+
 #[test]
 fn drop_tail_in_bytes_lets_small_packets_in() {
     let mut link = made(&LinkConfig { queue: DropTail::of(QueueLimit::Bytes(1999)), ..config() });
