@@ -86,4 +86,19 @@ mod tests {
         wrong.set("decrease", ParameterValue::Flag(true));
         assert!(message(wrong).contains("does not take true"));
     }
+
+    /// Which controls ask for samples of the delivery rate, and which own their window from the start. None counts an
+    /// ACK before it is judged, unless a parameter says so.
+    #[test]
+    fn controls_say_what_they_need() {
+        let names = |has: fn(&dyn CongestionControl) -> bool| -> Vec<&str> {
+            let controls = ControlInfo::all()
+                .iter()
+                .map(|info| (info.name, make(info.name, &Parameters::new()).unwrap()));
+            controls.filter(|(_, control)| has(&**control)).map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(|control| control.uses_delivery_rate()), ["bbr", "bbr1"]);
+        assert_eq!(names(|control| control.owns_cwnd()), ["bbr", "bbr1", "atcp", "copa", "prague"]);
+        assert_eq!(names(|control| control.counts_acks_first()), [""; 0]);
+    }
 }
