@@ -638,4 +638,32 @@ mod tests {
         redundant.reinject(0);
         assert_eq!(redundant.held(), 1);
     }
+
+    /// A single byte gives a sample of the round-trip time, too.
+    #[test]
+    fn a_byte_gives_a_sample() {
+        fn received(packet: &Datagram) -> Received<'_, Datagram> {
+            Received { packet, path: PathId(0), marked: false }
+        }
+        let config = Arc::new(SenderConfig::default());
+        let mut sender = MptcpSender::new(Scheduler::LowestRtt, &config, Controls::coupled(), 1);
+        let mut receiver = crate::MptcpReceiver::new(&Arc::default(), 1);
+        let at = |ms: u64| Time::from_millis(10 * ms);
+        let mut now = 0;
+        sender.open(at(now));
+        sender.supply(at(now), Supply::Bytes(1));
+        for _ in 0..5 {
+            let mut there = Vec::new();
+            while let Some(out) = sender.poll_transmit(at(now)) {
+                there.push(out.packet);
+            }
+            now += 1;
+            there.iter().for_each(|packet| receiver.handle_packet(at(now), received(packet)));
+            receiver.handle_timeout(at(now + 50));
+            while let Some(out) = receiver.poll_transmit(at(now)) {
+                sender.handle_packet(at(now), received(&out.packet));
+            }
+        }
+        assert_eq!((sender.una, sender.nxt, sender.subflows[0].round_trips), (1, 1, 1));
+    }
 }
