@@ -410,4 +410,20 @@ mod tests {
         assert_eq!((decided(105, 16, 99), decided(106, 16, 99)), ((16, "slow start", 99), (14, "hold", 2)));
         assert_eq!(decided(0, 20, 5), (20, "hold", 5));
     }
+
+    /// A loss takes a quarter of the window, a second of the same segment half, and backs the fine timer off by 9/8 or
+    /// by 2; windows up to three segments fall to two, and after a timeout it is Reno's half.
+    #[test]
+    fn a_loss_takes_a_quarter_or_half() {
+        let after = |segments: u64, retransmitted: Option<u64>, timed_out: bool| {
+            let parameters = Parameters::new().with_number("alpha", 1.0).with_number("beta", 3.0);
+            let mut vegas = VegasNs2::new(&parameters.with_number("gamma", 1.0));
+            (vegas.retransmitted, vegas.timed_out, vegas.fine.timeout) = (retransmitted, timed_out, ms(80));
+            let tcp = TcpState { cwnd: segments * MSS, snd_una: 7, ..crate::congestion::testing::tcp(20) };
+            (vegas.ssthresh(Time::ZERO, &tcp) / MSS, vegas.fine.timeout.as_nanos() / 1_000_000)
+        };
+        assert_eq!((after(16, None, false), after(16, Some(6), false)), ((12, 90), (12, 90)));
+        assert_eq!((after(16, Some(7), false), after(4, None, false)), ((8, 160), (3, 90)));
+        assert_eq!((after(3, Some(7), false), after(16, None, true)), ((2, 80), (10, 80)));
+    }
 }
