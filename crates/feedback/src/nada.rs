@@ -360,7 +360,7 @@ impl NadaReceiver {
         let Some(last) = self.last_loss else { return false };
         let since = (self.expected - last) as f64;
         let rate = self.losses.loss_event_rate(since);
-        rate > 0.0 && since * rate < LOSS_EXPIRES
+        since * rate < LOSS_EXPIRES
     }
 
     /// d_tilde: the queuing delay, warped where it is large and packets are lost (equation 1).
@@ -464,5 +464,237 @@ impl Endpoint for NadaReceiver {
 
     fn observe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("loss_ratio", self.loss_ratio);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// The fields that are refused.
+    fn wrong(settings: NadaSettings) -> Vec<String> {
+        #[derive(Default)]
+        struct Found(Vec<String>);
+        impl Check for Found {
+            fn error(&mut self, field: &str, _: String, _: String) {
+                self.0.push(field.to_owned());
+            }
+        }
+        let mut found = Found::default();
+        settings.check(&mut found);
+        found.0
+    }
+
+    #[test]
+    fn rates_and_priorities_have_bounds() {
+        let rate = Rate::from_bits_per_second;
+        let right = NadaSettings { min_rate: rate(9), max_rate: rate(9), priority: 0.01 };
+        let none: [&str; 0] = [];
+        assert_eq!(wrong(right), none);
+        assert_eq!(wrong(NadaSettings { priority: 100.0, ..right }), none);
+        assert_eq!(wrong(NadaSettings { priority: 0.009, ..right }), ["priority"]);
+        assert_eq!(wrong(NadaSettings { priority: 100.1, ..right }), ["priority"]);
+        assert_eq!(wrong(NadaSettings { max_rate: rate(8), ..right }), ["max_rate"]);
+        assert_eq!(wrong(NadaSettings { min_rate: rate(0), ..right }), ["min_rate"]);
+        assert!(!right.is_reliable());
+        let connection = Connection { segment_size: 0, paths: 1, seed: 0 };
+        assert_eq!(right.build(connection).segment_size, 1, "no packet is empty");
+    }
+
+    fn report(answers: u64) -> NadaReport {
+        let (delay, receive_rate, signal) = (Duration::ZERO, 300_000, 0);
+        NadaReport { answers: at(answers), delay, receive_rate, signal, ramps_up: true, lost: 0 }
+    }
+
+    #[test]
+    fn a_report_survives_its_way() {
+        for ramps_up in [false, true] {
+            let sent =
+                NadaReport { delay: Duration::from_millis(3), signal: 7, lost: 2, ramps_up, ..report(5) };
+            let bytes = sent.encode();
+            assert_eq!(NadaReport::decode(&bytes), Some(sent));
+            assert_eq!(NadaReport::decode(&bytes[8..]), None);
+            assert_eq!(NadaReport::decode(&[bytes.as_slice(), &[0; 8]].concat()), None);
+        }
+    }
+
+    /// At 80 ms the ramp-up raises by 50 / (80 + 100 + 120) = 1/6: from 300 to 350 kbit/s. Then the signal of
+    /// 20 ms, which was 0, meets 10 ms x 1.5 / 0.35 = 42.857 ms of the equilibrium, after 100 ms:
+    /// 350 - 0.5 x 0.2 x (-22.857 / 500) x 350 - 0.5 x 2 x (20 / 500) x 350 = 350 + 1.6 - 14 = 337.6 kbit/s.
+    #[test]
+    fn the_rate_follows_equations_3_to_7() {
+        let mut sender = NadaSender::new(200, NadaSettings::default());
+        sender.handle_report(at(80), &report(0));
+        assert!((sender.rate - 350_000.0).abs() < 1e-6, "{}", sender.rate);
+        let later = NadaReport { signal: 20_000_000, ramps_up: false, ..report(100) };
+        sender.handle_report(at(180), &later);
+        assert!((sender.rate - 337_600.0).abs() < 1e-6, "{}", sender.rate);
+        // Of the weights 7/8 and 1/8: 80 and 160 ms are 90 ms.
+        sender.handle_report(at(260), &report(100));
+        assert_eq!(sender.rtt, Some(Duration::from_millis(90)));
+        // A ramp-up never lowers the rate; equation 8 bounds it from both sides.
+        let before = sender.rate;
+        sender.handle_report(at(300), &NadaReport { receive_rate: 1, ..report(220) });
+        assert_eq!(sender.rate, before);
+        sender.handle_report(at(300), &NadaReport { receive_rate: 9_000_000, ..report(220) });
+        assert_eq!(sender.rate, 1_500_000.0);
+        let full = NadaReport { signal: 9_000_000_000, ramps_up: false, ..report(220) };
+        sender.handle_report(at(400), &full);
+        assert_eq!((sender.rate, sender.signal), (150_000.0, 9.0));
+    }
+
+    /// The first report connects; a report of more losses than before is a loss; one from times to come is none.
+    #[test]
+    fn reports_make_events() {
+        let mut sender = NadaSender::new(200, NadaSettings::default());
+        sender.handle_report(at(10), &report(11));
+        assert_eq!(sender.poll_event(), None);
+        for (lost, is_loss) in [(0, false), (2, true), (2, false), (1, false), (3, true)] {
+            sender.handle_report(at(30), &NadaReport { lost, ..report(10) });
+            let events: Vec<_> = std::iter::from_fn(|| sender.poll_event()).collect();
+            assert_eq!(events.contains(&EndpointEvent::Loss), is_loss, "{lost}");
+            assert!(events.contains(&EndpointEvent::RoundTrip(Duration::from_millis(20))));
+            assert_eq!(events.contains(&EndpointEvent::Connected), lost == 0);
+        }
+        assert_eq!(sender.progress().lost_packets, 3);
+    }
+
+    /// 1600 bits at 150 kbit/s: a packet each 10.667 ms. The end is told an interval after the last packet.
+    #[test]
+    fn packets_leave_at_the_rate() {
+        let mut sender = NadaSender::new(200, NadaSettings::default());
+        let interval = Duration::from_secs_f64(1600.0 / 150e3);
+        sender.supply(at(1), Supply::Bytes(500));
+        assert!(sender.poll_transmit(at(1)).is_none() && sender.poll_timeout() == Time::MAX);
+        assert_eq!(sender.progress().waiting, Waiting::Nothing);
+        sender.open(at(5));
+        assert_eq!((sender.poll_timeout(), sender.progress().waiting), (at(5), Waiting::Window));
+        let sizes: Vec<u32> = (0..3)
+            .map(|number| {
+                let due = at(5) + interval.mul_ratio(number, 1);
+                assert_eq!(sender.poll_timeout(), due);
+                assert!(sender.poll_transmit(Time::from_nanos(due.as_nanos() - 1)).is_none());
+                let out = sender.poll_transmit(due).unwrap();
+                assert!(out.ecn_capable && out.data == out.packet.filler);
+                let numbers: Vec<u64> = wire::numbers(&out.packet.bytes).collect();
+                assert_eq!(numbers, [number, due.as_nanos()]);
+                out.data
+            })
+            .collect();
+        assert_eq!(sizes, [200, 200, 100]);
+        let progress = sender.progress();
+        assert_eq!((progress.sent_packets, progress.sent_bytes), (3, 500));
+        assert_eq!((progress.waiting, progress.rate_bytes_per_s), (Waiting::Application, Some(18_750)));
+        assert_eq!(sender.poll_timeout(), Time::MAX);
+        // An encoder that was idle does not catch up.
+        sender.supply(at(90), Supply::Bytes(1));
+        assert_eq!(sender.poll_timeout(), at(90));
+        assert!(sender.poll_transmit(at(90)).is_some());
+        sender.close(at(90));
+        assert_eq!(sender.poll_timeout(), at(90) + interval);
+        assert!(sender.poll_transmit(at(91)).is_none() && sender.poll_event().is_none());
+        assert!(sender.poll_transmit(at(101)).is_none());
+        assert_eq!(sender.poll_event(), Some(EndpointEvent::Closed));
+        assert_eq!(sender.poll_timeout(), Time::MAX);
+    }
+
+    fn give(receiver: &mut NadaReceiver, now: u64, number: u64, sent: u64, marked: bool) {
+        let mut bytes = Vec::new();
+        wire::write(&mut bytes, [number, at(sent).as_nanos()]);
+        let packet = Datagram { bytes, filler: 200, ..Datagram::default() };
+        receiver.handle_packet(at(now), Received { packet: &packet, path: PathId::default(), marked });
+    }
+
+    fn reported(receiver: &mut NadaReceiver, now: u64) -> Option<NadaReport> {
+        assert_eq!(receiver.poll_timeout(), at(now));
+        receiver.handle_timeout(at(now));
+        receiver.poll_transmit(at(now)).map(|out| NadaReport::decode(&out.packet.bytes).unwrap())
+    }
+
+    /// Five packets in 100 ms, each 20 ms on its way: 8000 bits in 0.1 s, no queue, no loss. Reports go out each
+    /// 100 ms, until no packet has come for as long.
+    #[test]
+    fn a_path_without_a_queue_ramps_up() {
+        let mut receiver = NadaReceiver::default();
+        assert_eq!(receiver.poll_timeout(), Time::MAX);
+        (0..5).for_each(|n| give(&mut receiver, 20 + 20 * n, n, 20 * n, false));
+        assert_eq!(receiver.poll_event(), Some(EndpointEvent::Connected));
+        assert_eq!((receiver.poll_event(), receiver.progress().delivered_bytes), (None, 1000));
+        assert!(receiver.poll_transmit(at(110)).is_none());
+        let expected = NadaReport {
+            answers: at(80),
+            delay: Duration::from_millis(20),
+            receive_rate: 80_000,
+            signal: 0,
+            ramps_up: true,
+            lost: 0,
+        };
+        assert_eq!(reported(&mut receiver, 120), Some(expected));
+        assert!(receiver.poll_transmit(at(120)).is_none() && receiver.progress().sent_packets == 1);
+        give(&mut receiver, 120, 5, 100, false);
+        let report = reported(&mut receiver, 220).unwrap();
+        assert_eq!((report.receive_rate, report.delay), (48_000, Duration::from_millis(100)));
+        assert_eq!((reported(&mut receiver, 320), receiver.poll_timeout()), (None, Time::MAX));
+        // Of 0.5 s: what came at 20 to 100 ms is forgotten at 600 ms, what came at 120 ms is not.
+        give(&mut receiver, 500, 6, 480, false);
+        assert_eq!(reported(&mut receiver, 600).map(|it| it.receive_rate), Some(2 * 1600 * 2));
+    }
+
+    /// A queue of 9 ms does not build up, one of 10 does; nor does the call ramp up after a loss.
+    #[test]
+    fn a_queue_or_a_loss_ends_the_ramp_up() {
+        for (late, number, ramps_up) in [(9, 1, true), (10, 1, false), (9, 2, false)] {
+            let mut receiver = NadaReceiver::default();
+            give(&mut receiver, 20, 0, 0, false);
+            give(&mut receiver, 60 + late, number, 40, false);
+            let report = reported(&mut receiver, 120).unwrap();
+            assert_eq!((report.ramps_up, report.lost), (ramps_up, number - 1), "{late}, {number}");
+        }
+    }
+
+    /// One of two packets is marked: 0.1 x 0.5 after smoothing, five times the reference, and 2 ms x 25. One of
+    /// three is lost: 0.1 / 3, and 10 ms x (10 / 3)^2.
+    #[test]
+    fn marks_and_losses_weigh_by_their_squares() {
+        let mut receiver = NadaReceiver::default();
+        give(&mut receiver, 20, 0, 0, true);
+        give(&mut receiver, 40, 1, 20, false);
+        let signal = reported(&mut receiver, 120).unwrap().signal;
+        assert!(signal.abs_diff(50_000_000) < 10, "{signal}");
+        let mut receiver = NadaReceiver::default();
+        give(&mut receiver, 20, 0, 0, false);
+        give(&mut receiver, 40, 2, 20, false);
+        let signal = reported(&mut receiver, 120).unwrap().signal;
+        assert!(signal.abs_diff(111_111_111) < 10, "{signal}");
+        let mut shown = 0.0;
+        receiver.observe(&mut |_, value| shown = value);
+        assert!((shown - 0.1 / 3.0).abs() < 1e-12, "{shown}");
+    }
+
+    /// The minimum of 15 delays. From 50 ms on it is warped as long as losses are recent: 50 ms x
+    /// exp(-0.5 x (100 - 50) / 50) = 30.3 ms.
+    #[test]
+    fn a_large_delay_is_warped_after_losses() {
+        let mut receiver = NadaReceiver::default();
+        assert_eq!((receiver.warped(), receiver.is_lossy()), (0.0, false));
+        receiver.taps = [0.2, 0.1, 0.3].into();
+        assert_eq!(receiver.warped(), 0.1);
+        assert_eq!(
+            [receiver.enter(0), receiver.enter(9), receiver.enter(3), receiver.enter(10)],
+            [0, 8, 0, 0]
+        );
+        assert_eq!((receiver.lost, receiver.last_loss, receiver.expected), (8, Some(1), 11));
+        let warped = receiver.warped();
+        assert!((warped - 0.05 * libm::exp(-0.5)).abs() < 1e-12, "{warped}");
+        receiver.taps = [0.05].into();
+        assert!((receiver.warped() - 0.05).abs() < 1e-12);
+        receiver.taps = [0.049].into();
+        assert_eq!(receiver.warped(), 0.049);
+        (0..20).for_each(|number| give(&mut receiver, 100 + number, 500 + number, 90, false));
+        assert_eq!(receiver.taps.len(), 15);
     }
 }

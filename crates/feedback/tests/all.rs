@@ -6,6 +6,7 @@ mod committed;
 mod conformance;
 mod nada;
 mod path;
+mod settings;
 mod tfrc;
 mod tfrc_cr;
 mod tp_crahn;

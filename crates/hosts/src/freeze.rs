@@ -262,3 +262,196 @@ fn closed(mut segment: Segment) -> Segment {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod by_hand {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    fn n(number: u32) -> SeqNumber {
+        SeqNumber::new(number)
+    }
+
+    /// An acknowledgement of `ack`, whose window is 500 and tag 9.
+    fn answer(ack: u32) -> Segment {
+        let mut segment = Segment::new(n(7), n(ack), 0, 500, Flags::ACK);
+        segment.tag = 9;
+        segment
+    }
+
+    fn stamped(value: u32, echo: u32) -> Segment {
+        let mut segment = answer(1);
+        segment.set_timestamps(value, echo);
+        segment
+    }
+
+    /// Closed once on a warning, and again in each acknowledgement; the real window comes back with the all-clear.
+    #[test]
+    fn a_warning_closes_the_window() {
+        let mut manager = ConnectionManager::new(Beside::Receiver);
+        assert!(manager.freeze(at(0), at(50)).is_none() && manager.is_frozen(), "nothing was acknowledged");
+        assert!(manager.thaw().is_none() && !manager.is_frozen());
+        let mut data = Segment::new(n(7), n(3), 100, 500, Flags::ACK | Flags::PSH);
+        data.tag = 9;
+        manager.handle_outgoing(at(1), &mut data);
+        assert_eq!(data.window, 500);
+        // Without payload or flags of its own, behind the data, and an answer to no segment.
+        let closed = manager.freeze(at(2), at(50)).unwrap();
+        let expected = (n(107), n(3), 0, 0, Flags::ACK, 0);
+        let told = (closed.seq, closed.ack, closed.len, closed.window, closed.flags, closed.tag);
+        assert_eq!(told, expected);
+        assert!(manager.freeze(at(3), at(40)).is_none(), "it is closed already");
+        let mut again = answer(4);
+        manager.handle_outgoing(at(4), &mut again);
+        assert_eq!(again.window, 0);
+        // A reset and what acknowledges nothing pass.
+        for flags in [Flags::RST | Flags::ACK, Flags::PSH] {
+            let mut other = Segment::new(n(7), n(9), 0, 500, flags);
+            manager.handle_outgoing(at(5), &mut other);
+            assert_eq!(other.window, 500);
+        }
+        let open = manager.thaw().unwrap();
+        assert_eq!((open.ack, open.window, manager.is_frozen()), (n(4), 500, false));
+    }
+
+    /// A segment from the source before the announced end proves nothing, one at the end does. A second warning may
+    /// move the end back, not forward.
+    #[test]
+    fn a_segment_after_the_outage_thaws() {
+        for (second, end) in [(50, 50), (40, 50), (60, 60)] {
+            let mut manager = ConnectionManager::new(Beside::Receiver);
+            manager.handle_outgoing(at(1), &mut answer(3));
+            manager.freeze(at(2), at(50));
+            manager.freeze(at(3), at(second));
+            assert!(!manager.handle_incoming(at(end - 1), &mut answer(1)) && manager.is_frozen());
+            assert!(manager.handle_incoming(at(end), &mut answer(1)) && !manager.is_frozen(), "{second}");
+            assert!(!manager.handle_incoming(at(end), &mut answer(1)));
+            // The end of one outage is not of the next.
+            manager.freeze(at(70), at(71));
+            assert!(manager.handle_incoming(at(71), &mut answer(1)));
+        }
+    }
+
+    /// A source that wants reports gets the milliseconds left, rounded up, and is never held.
+    #[test]
+    fn a_source_that_asks_gets_reports() {
+        for beside in [Beside::Receiver, Beside::Sender] {
+            let mut manager = ConnectionManager::new(beside);
+            assert_eq!(manager.beside(), beside);
+            let mut syn = Segment::new(n(0), n(0), 0, 500, Flags::SYN);
+            syn.set_custom(WANTS_REPORTS);
+            // The SYN of the other direction asks for nothing here.
+            match beside {
+                Beside::Receiver => manager.handle_outgoing(at(0), &mut syn),
+                Beside::Sender => _ = manager.handle_incoming(at(0), &mut syn),
+            }
+            let mut other = manager.clone();
+            match beside {
+                Beside::Receiver => _ = manager.handle_incoming(at(0), &mut syn),
+                Beside::Sender => manager.handle_outgoing(at(0), &mut syn),
+            }
+            assert!(manager.freeze(at(0), at(9)).is_none());
+            for it in [&mut manager, &mut other] {
+                match beside {
+                    Beside::Receiver => it.handle_outgoing(at(1), &mut answer(3)),
+                    Beside::Sender => _ = it.handle_incoming(at(1), &mut answer(3)),
+                }
+            }
+            let until = Time::from_nanos(8_000_001);
+            let report = manager.freeze(at(1), until).unwrap();
+            assert_eq!((report.custom(), report.window, manager.is_frozen()), (Some(8), 500, false));
+            assert!(manager.thaw().is_none());
+            let held = other.freeze(at(1), until).unwrap();
+            assert_eq!((held.custom(), held.window, other.is_frozen()), (None, 0, true));
+        }
+    }
+
+    fn spans(manager: &ConnectionManager) -> Option<[u64; 3]> {
+        let ms = |span: Duration| span.as_nanos() / 1_000_000;
+        manager.round_trips().map(|it| [ms(it.least), ms(it.smoothed), ms(it.greatest)])
+    }
+
+    /// A SYN and its answer give a sample, unless the SYN was repeated (Karn). The gain is 1/8.
+    #[test]
+    fn the_handshake_gives_a_sample() {
+        let mut manager = ConnectionManager::new(Beside::Sender);
+        let mut syn = Segment::new(n(0), n(0), 0, 500, Flags::SYN);
+        manager.handle_outgoing(at(0), &mut syn);
+        let mut syn_ack = Segment::new(n(0), n(1), 0, 500, Flags::SYN | Flags::ACK);
+        // A SYN without an acknowledgement answers nothing.
+        manager.handle_incoming(at(30), &mut Segment::new(n(0), n(0), 0, 500, Flags::SYN));
+        assert_eq!(spans(&manager), None);
+        manager.handle_incoming(at(80), &mut syn_ack);
+        manager.handle_incoming(at(90), &mut syn_ack);
+        assert_eq!(spans(&manager), Some([80, 80, 80]));
+        manager.sample(at(160), at(0));
+        assert_eq!(spans(&manager), Some([80, 90, 160]));
+        manager.sample(at(10), at(0));
+        assert_eq!(spans(&manager), Some([10, 80, 160]));
+        let mut repeated = ConnectionManager::new(Beside::Sender);
+        repeated.handle_outgoing(at(0), &mut syn);
+        repeated.handle_outgoing(at(50), &mut syn);
+        repeated.handle_incoming(at(80), &mut syn_ack);
+        assert_eq!(spans(&repeated), None);
+    }
+
+    /// Beside the receiver the first echo of a timestamp counts, from the first time that it left.
+    #[test]
+    fn echoes_give_samples() {
+        let mut manager = ConnectionManager::new(Beside::Receiver);
+        for (now, value) in [(0, 1), (10, 1), (20, 2), (30, 3)] {
+            manager.handle_outgoing(at(now), &mut stamped(value, 0));
+        }
+        manager.handle_incoming(at(35), &mut stamped(9, 4));
+        assert_eq!(spans(&manager), None);
+        manager.handle_incoming(at(60), &mut stamped(9, 2));
+        assert_eq!(spans(&manager), Some([40, 40, 40]));
+        // It came before, and earlier ones come no more.
+        manager.handle_incoming(at(70), &mut stamped(9, 2));
+        manager.handle_incoming(at(70), &mut stamped(9, 1));
+        assert_eq!(spans(&manager), Some([40, 40, 40]));
+        // While frozen nothing is remembered or sampled.
+        manager.freeze(at(70), at(200));
+        manager.handle_outgoing(at(80), &mut stamped(4, 0));
+        manager.handle_incoming(at(90), &mut stamped(9, 3));
+        manager.thaw();
+        manager.handle_incoming(at(95), &mut stamped(9, 4));
+        manager.handle_incoming(at(95), &mut stamped(9, 3));
+        assert_eq!(spans(&manager), Some([40, 40, 40]));
+        // A peer that echoes nothing does not fill the memory.
+        (0..MOST_STAMPS as u32 + 5)
+            .for_each(|value| manager.handle_outgoing(at(99), &mut stamped(100 + value, 0)));
+        assert_eq!(manager.stamps.len(), MOST_STAMPS);
+    }
+
+    /// Beside the sender data are timed, one segment of each flight, and none that was sent again (Karn).
+    #[test]
+    fn data_give_samples() {
+        let data = |seq: u32| Segment::new(n(seq), n(1), 100, 500, Flags::ACK);
+        let mut manager = ConnectionManager::new(Beside::Sender);
+        manager.handle_outgoing(at(0), &mut answer(1));
+        for (now, seq) in [(10, 1), (20, 101)] {
+            manager.handle_outgoing(at(now), &mut data(seq));
+        }
+        manager.handle_incoming(at(30), &mut answer(100));
+        assert_eq!(spans(&manager), None, "a byte of it is missing");
+        manager.handle_incoming(at(50), &mut answer(101));
+        assert_eq!(spans(&manager), Some([40, 40, 40]));
+        manager.handle_incoming(at(60), &mut answer(201));
+        assert_eq!(spans(&manager), Some([40, 40, 40]), "the second was not timed");
+        manager.handle_outgoing(at(70), &mut data(201));
+        manager.handle_outgoing(at(75), &mut data(201));
+        manager.handle_incoming(at(170), &mut answer(301));
+        assert_eq!(spans(&manager), Some([40, 40, 40]));
+        // A warning ends the timing; while frozen none begins.
+        manager.handle_outgoing(at(180), &mut data(301));
+        manager.freeze(at(181), at(500));
+        manager.handle_outgoing(at(182), &mut data(401));
+        let mut closed = answer(501);
+        manager.handle_incoming(at(300), &mut closed);
+        assert_eq!((spans(&manager), closed.window), (Some([40, 40, 40]), 0));
+    }
+}

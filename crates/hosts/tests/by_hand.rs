@@ -38,6 +38,9 @@ struct ByHand {
     notes: Vec<(Time, EventKind)>,
     carried: BTreeMap<StreamId, usize>,
     requests: Vec<Time>,
+    /// So many requests are lost at first; each that is not arrives so many times more.
+    lost: usize,
+    copies: u64,
 }
 
 impl ByHand {
@@ -68,12 +71,14 @@ impl Plane for ByHand {
         self.carry(now, stream, Carried::Datagram(datagram));
     }
 
-    /// The first request is lost, all others take 10 ms.
+    /// A request takes 10 ms, and each copy 5 ms more.
     fn send_request(&mut self, now: Time, stream: StreamId, number: u32, _: u32) {
         assert_eq!(stream, REQUESTS);
         self.requests.push(now);
-        if self.requests.len() > 1 {
-            self.push(now + Duration::from_millis(10), Due::Request(number as usize));
+        if self.requests.len() > self.lost {
+            for copy in 0..=self.copies {
+                self.push(now + Duration::from_millis(10 + 5 * copy), Due::Request(number as usize));
+            }
         }
     }
 
@@ -119,12 +124,16 @@ fn flow(experiment: &Experiment) -> Flow {
 
 /// Starts `flow` and plays it until `until`.
 fn play(flow: Flow, until: Time) -> (Flow, ByHand) {
-    play_asking(flow, &mut None, until)
+    play_asking(ByHand::default(), flow, &mut None, until)
 }
 
 /// The same with an application that asks.
-fn play_asking(mut flow: Flow, asking: &mut Option<Asking>, until: Time) -> (Flow, ByHand) {
-    let mut plane = ByHand::default();
+fn play_asking(
+    mut plane: ByHand,
+    mut flow: Flow,
+    asking: &mut Option<Asking>,
+    until: Time,
+) -> (Flow, ByHand) {
     flow.enter(&mut plane.streams);
     if let Some(asking) = asking {
         asking.arm(&mut plane);
@@ -185,22 +194,46 @@ fn tcp_needs_no_network() {
     assert!(counted.iter().all(|(_, it)| it.injected == it.arrived && it.injected > 50), "{counted:?}");
 }
 
-/// The first request is lost and retransmitted after a second. Each response opens at the server, and
-/// arrives.
-#[test]
-fn a_lost_request_is_sent_again() {
+/// Plays a client that asks for 5 kB and thinks for a second; `lost` and `copies` as of the plane.
+fn ask(lost: usize, copies: u64, until: Time) -> (Flow, ByHand, Asking) {
     let traffic = "traffic = { requests = { response = { fixed = \"5 kB\" }, pace = { think = { fixed = \"1 s\" } } } }";
     let experiment = experiment(&format!("transport = \"newreno\"\n{traffic}"));
     let made = Asking::new(0, &experiment.flows[0], 1, || Ok::<_, ()>(REQUESTS));
     let mut asking = made.unwrap();
-    let (flow, plane) = play_asking(flow(&experiment), &mut asking, Time::from_millis(5000));
-    let asking = asking.unwrap();
+    let plane = ByHand { lost, copies, ..ByHand::default() };
+    let (flow, plane) = play_asking(plane, flow(&experiment), &mut asking, until);
+    (flow, plane, asking.unwrap())
+}
+
+/// The first request is lost and retransmitted after a second. Each response opens at the server, and
+/// arrives.
+#[test]
+fn a_lost_request_is_sent_again() {
+    let (flow, plane, asking) = ask(1, 0, Time::from_millis(5000));
     let account = asking.account("f", Time::from_millis(5000));
     assert_eq!(account.repeats[0], 1);
     assert!(account.repeats[1..].iter().all(|repeats| *repeats == 0) && account.repeats.len() >= 3);
     assert_eq!(plane.requests[1], plane.requests[0] + Duration::from_secs(1));
     assert_eq!(asking.counters().injected, asking.counters().arrived + 1);
     assert_eq!(flow.delivered(), 5000 * asking.counters().arrived);
+}
+
+/// RFC 6298 sections 2.5 and 5.5: the pauses double from a second on, up to a minute.
+#[test]
+fn pauses_between_repeats_double_up_to_a_minute() {
+    let (flow, plane, asking) = ask(9, 0, Time::from_millis(243_500));
+    let seconds: Vec<u64> = plane.requests.iter().map(|at| at.as_nanos() / 1_000_000_000).collect();
+    assert_eq!(seconds, [0, 1, 3, 7, 15, 31, 63, 123, 183, 243]);
+    assert_eq!((asking.counters().arrived, flow.delivered()), (1, 5000));
+}
+
+/// A network that doubles a request makes no second response.
+#[test]
+fn the_server_answers_a_request_once() {
+    let (flow, plane, asking) = ask(0, 1, Time::from_millis(2500));
+    let asked = plane.requests.len() as u64;
+    assert_eq!((asked, asking.counters().arrived, flow.delivered()), (3, 6, 15_000));
+    assert_eq!(asking.account("f", Time::from_millis(2500)).repeats, [0, 0, 0]);
 }
 
 /// Either end of a transport of two paths: the sender uses them in turn, and the receiver answers on the path

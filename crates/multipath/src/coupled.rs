@@ -352,4 +352,65 @@ mod tests {
         control.cwnd_event(Time::ZERO, state, CaEvent::Loss);
         assert!(growth(&mut both[1]) > 2.0 * before);
     }
+
+    /// OLIA's alpha by hand: the best paths that are not the largest share 1 / n, the largest give it, others
+    /// keep their window; a path without a round-trip time is none. Windows may be below a segment, and nothing
+    /// may have arrived.
+    #[test]
+    fn alpha_of_olia_by_hand() {
+        let path = |cwnd: f64, since: f64| Path { active: true, cwnd, rtt: 1.0, between: 0.0, since };
+        let alphas = |paths: &[Path]| -> Vec<f64> {
+            (0..paths.len()).map(|index| alpha_of_olia(paths, index)).collect()
+        };
+        assert_eq!(alphas(&[path(10.0, 0.5), path(20.0, 0.25)]), [0.5, -0.5]);
+        assert_eq!(alphas(&[path(0.25, 0.0), path(0.5, 0.0)]), [0.5, -0.5]);
+        assert_eq!(alphas(&[path(10.0, 5.0), path(20.0, 9.0)]), [0.0, 0.0]);
+        let third = 1.0 / 3.0;
+        assert_eq!(alphas(&[path(10.0, 9.0), path(20.0, 5.0), path(15.0, 5.0)]), [third, -third, 0.0]);
+        let sixth = 1.0 / 6.0;
+        assert_eq!(alphas(&[path(10.0, 9.0), path(20.0, 5.0), path(20.0, 5.0)]), [third, -sixth, -sixth]);
+        assert_eq!(alphas(&[path(10.0, 9.0), path(12.0, 9.0), path(20.0, 5.0)]), [sixth, sixth, -third]);
+        let silent = Path { active: false, ..path(99.0, 99.0) };
+        assert_eq!(alphas(&[path(10.0, 9.0), path(20.0, 5.0), silent])[..2], [0.5, -0.5]);
+        // The greater of what arrived between losses and since the last.
+        let lossy = Path { between: 9.0, ..path(10.0, 1.0) };
+        assert_eq!(alphas(&[lossy, path(20.0, 5.0)]), [0.5, -0.5]);
+    }
+
+    /// Its own rate over the highest; without a rate of its own it is the best. A fall is by a quarter of 3 at
+    /// most and by half at least.
+    #[test]
+    fn alpha_of_balia_by_hand() {
+        let path = |cwnd: f64, active| Path { active, cwnd, rtt: 0.5, ..Path::default() };
+        let paths = [path(10.0, true), path(25.0, true), path(99.0, false)];
+        assert_eq!(alpha_of_balia(&paths, &paths[0]), 2.5);
+        assert_eq!(alpha_of_balia(&paths, &paths[1]), 1.0);
+        assert_eq!(alpha_of_balia(&paths, &path(0.0, true)), 1.0);
+        let mut both = pair(Coupling::Balia, [(10, 100), (12, 100)]);
+        let (slow, state) = &mut both[0];
+        // alpha = 1.2: falls by 0.6.
+        assert_eq!(slow.ssthresh(Time::ZERO, state), 4000);
+        assert_eq!(slow.ssthresh(Time::ZERO, &tcp(3, 100)), 2000, "two segments at least");
+    }
+
+    /// Before the first round-trip time the window keeps; it never falls below a segment. Several subflows of
+    /// OLIA may fall to one segment, others to two.
+    #[test]
+    fn windows_have_a_floor() {
+        let mut control = Coupled::new(Coupling::Lia, Shared::default(), 0);
+        let mut state = TcpState { srtt: Duration::ZERO, ..tcp(3, 0) };
+        control.init(Time::ZERO, &mut state);
+        let ack = AckSample { acked: 1000, ..AckSample::default() };
+        control.cong_avoid(Time::ZERO, &mut state, &ack);
+        assert_eq!((state.cwnd, control.ssthresh(Time::ZERO, &state)), (3000, 2000));
+        (state.cwnd, state.ssthresh) = (900, 0);
+        control.cong_avoid(Time::ZERO, &mut state, &ack);
+        assert_eq!(state.cwnd, 1000);
+        let mut alone = Coupled::new(Coupling::Olia, Shared::default(), 0);
+        alone.init(Time::ZERO, &mut tcp(3, 100));
+        assert_eq!(alone.ssthresh(Time::ZERO, &tcp(3, 100)), 2000);
+        let mut both = pair(Coupling::Olia, [(3, 100), (3, 100)]);
+        assert_eq!(both[0].0.ssthresh(Time::ZERO, &tcp(3, 100)), 1500);
+        assert!(!both[0].0.uses_delivery_rate());
+    }
 }

@@ -103,4 +103,22 @@ mod tests {
         queue.acknowledge(4000);
         assert_eq!(queue.len(), 0);
     }
+
+    /// What lies below the DATA_ACK is not sent, and two runs of one byte each are two.
+    #[test]
+    fn runs_begin_at_the_data_ack() {
+        let mut queue = Reinjections::default();
+        queue.push(0, 1000, 1500);
+        assert_eq!(queue.first_for(1, 1499, 1000), Some((1499, 1)));
+        assert_eq!(queue.first_for(1, 1500, 1000), None);
+        queue.acknowledge(1000);
+        assert_eq!(queue.first_for(1, 0, 1000), Some((1000, 500)));
+        queue.acknowledge(1500);
+        assert_eq!(queue.len(), 0);
+        queue.push(0, 1, 3);
+        queue.take(1, 1, 1);
+        assert_eq!(queue.first_for(1, 0, 9), Some((2, 1)));
+        queue.clear();
+        assert_eq!(queue.len(), 0);
+    }
 }

@@ -168,4 +168,17 @@ mod tests {
         assert_eq!(at(&mut blest, 6, false), 1280, "once for each round trip");
         assert_eq!((7..60).map(|trip| at(&mut blest, trip, false)).last(), Some(1000));
     }
+
+    /// A path that is no slower has one round trip in one: X is 10 segments, times 1.2, and one to send beside
+    /// two in flight.
+    #[test]
+    fn blest_counts_one_round_trip_at_least() {
+        let (fast, slow) = (candidate(1, 20, 10, 10), candidate(0, 10, 10, 2));
+        let mut blest = Turn::new(Scheduler::Blest);
+        assert!(blest.permits(Time::ZERO, &fast, &slow, 15_000));
+        assert!(!blest.permits(Time::ZERO, &fast, &slow, 14_999));
+        let mut turn = Turn::new(Scheduler::RoundRobin);
+        turn.sent(MOST_PATHS - 1);
+        assert_eq!(order(&turn), [0, 1, 2], "the first follows the last");
+    }
 }

@@ -492,3 +492,178 @@ impl Endpoint for MptcpSender {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mappings::Mapping;
+
+    /// A sender of two subflows with data 10 to 20 in flight, and room up to 30.
+    fn sender(scheduler: Scheduler) -> MptcpSender {
+        let config = Arc::new(SenderConfig::default());
+        let mut sender = MptcpSender::new(scheduler, &config, Controls::coupled(), 2);
+        (sender.una, sender.nxt, sender.end, sender.window_end) = (10, 20, 20, 30);
+        sender.state = State::Open;
+        sender
+    }
+
+    /// A DATA_ACK of what is in flight counts; the window's end never moves back.
+    #[test]
+    fn a_data_ack_lies_in_the_flight() {
+        let after = |ack, capable, window| {
+            let mut sender = sender(Scheduler::LowestRtt);
+            sender.take_data_ack(&Mptcp { ack, capable, ..Mptcp::default() }, window);
+            (sender.una, sender.window_end)
+        };
+        assert_eq!((after(Some(9), None, 99), after(Some(21), None, 99)), ((10, 30), (10, 30)));
+        assert_eq!((after(Some(10), None, 20), after(Some(10), None, 21)), ((10, 30), (10, 31)));
+        assert_eq!((after(Some(20), None, 5), after(None, Some(12), 40)), ((20, 30), (12, 52)));
+        assert_eq!(after(None, None, 99), (10, 30));
+    }
+
+    #[test]
+    fn a_connection_says_what_it_waits_for() {
+        let waits = |state, nxt, end, is_down| {
+            let mut sender = sender(Scheduler::LowestRtt);
+            (sender.state, sender.nxt, sender.end) = (state, nxt, end);
+            sender.waiting(is_down)
+        };
+        for state in [State::Idle, State::Closed] {
+            assert_eq!(waits(state, 20, 99, true), Waiting::Nothing);
+        }
+        assert_eq!(waits(State::Opening, 20, 20, false), Waiting::Timeout);
+        assert_eq!(waits(State::Open, 10, 10, true), Waiting::Application);
+        assert_eq!(
+            (waits(State::Open, 20, 20, true), waits(State::Open, 20, 20, false)),
+            (Waiting::Timeout, Waiting::Application)
+        );
+        // Ten more bytes fill the window, eleven have no room.
+        assert_eq!(
+            (waits(State::Open, 20, 30, false), waits(State::Open, 20, 31, false)),
+            (Waiting::Window, Waiting::Receiver)
+        );
+        assert_eq!(waits(State::Open, 20, 31, true), Waiting::Timeout);
+    }
+
+    /// Redundant subflows send all from the DATA_ACK on: first what others sent, then what is new.
+    #[test]
+    fn a_redundant_subflow_sends_everything() {
+        let mut sender = sender(Scheduler::Redundant);
+        sender.end = 24;
+        let chunk = |data, len, is_copy| Some(Chunk { data, len, is_copy });
+        assert_eq!(sender.redundant(0, 6), chunk(10, 6, true));
+        sender.record_sent(0, 10, 6);
+        assert_eq!((sender.repeated_segments, sender.subflows[0].repeated_bytes), (1, 6));
+        assert_eq!(sender.redundant(0, 6), chunk(16, 4, true));
+        sender.record_sent(0, 16, 4);
+        assert_eq!(sender.redundant(0, 6), chunk(20, 4, false));
+        sender.record_sent(0, 20, 4);
+        assert_eq!((sender.nxt, sender.repeated_segments, sender.redundant(0, 6)), (24, 2, None));
+        sender.saturated = true;
+        assert_eq!((sender.redundant(0, 6), sender.redundant(0, 7)), (chunk(24, 6, false), None));
+    }
+
+    /// The head of a full window is not sent again while a subflow carries it that fares well.
+    #[test]
+    fn the_head_of_a_full_window_stays_with_a_healthy_subflow() {
+        let mut sender = sender(Scheduler::LowestRtt);
+        assert_eq!(sender.head_of_line(1, 6), None, "nobody carries it");
+        let run = Mapping { at: 1, data: 10, len: 10, is_copy: false, reinjected: false };
+        sender.subflows[0].mappings.push(run);
+        assert_eq!(sender.head_of_line(0, 6), None, "its own subflow does");
+        // Its window of ten segments is not short, and it has not timed out.
+        assert_eq!(sender.head_of_line(1, 6), None);
+        assert_eq!(sender.held(), 1);
+    }
+
+    /// What the application took back was never its data: the end is after what was sent.
+    #[test]
+    fn data_for_ever_ends_where_it_was_sent() {
+        let mut sender = sender(Scheduler::LowestRtt);
+        sender.supply(Time::ZERO, Supply::Saturated(true));
+        assert_eq!(sender.fresh(), u64::MAX - 20);
+        sender.nxt = 25;
+        sender.supply(Time::ZERO, Supply::Saturated(false));
+        assert_eq!((sender.end, sender.fresh()), (25, 0));
+        sender.supply(Time::ZERO, Supply::Bytes(7));
+        sender.supply(Time::ZERO, Supply::Message(8));
+        sender.supply(Time::ZERO, Supply::Saturated(false));
+        assert_eq!((sender.end, sender.fresh()), (40, 15));
+    }
+
+    /// A connection with data for ever is not over, nor one with data that has not arrived.
+    #[test]
+    fn a_connection_closes_when_all_has_arrived() {
+        let closes = |saturated, una| {
+            let mut sender = sender(Scheduler::LowestRtt);
+            (sender.state, sender.saturated, sender.una) = (State::Idle, saturated, una);
+            sender.close(Time::ZERO);
+            sender.poll_event() == Some(EndpointEvent::Closed) && sender.state == State::Closed
+        };
+        assert!(closes(false, 20) && !closes(true, 20) && !closes(false, 19));
+    }
+
+    /// A driver that takes no events keeps the last 1024.
+    #[test]
+    fn events_are_bounded() {
+        let mut sender = sender(Scheduler::LowestRtt);
+        (0..=MOST_EVENTS).for_each(|n| sender.emit(EndpointEvent::RoundTrip(Duration::from_nanos(n as u64))));
+        assert_eq!(sender.poll_event(), Some(EndpointEvent::RoundTrip(Duration::from_nanos(1))));
+        assert_eq!(sender.events.len(), MOST_EVENTS - 1);
+    }
+
+    /// What a subflow carries and the receiver lacks is queued once for the others, copies only where nobody
+    /// else carries the data.
+    #[test]
+    fn a_timeout_queues_what_the_receiver_lacks() {
+        let mut sender = sender(Scheduler::LowestRtt);
+        for (at, data, is_copy) in [(1, 5, false), (6, 10, true), (11, 15, false)] {
+            sender.subflows[0].mappings.push(Mapping { at, data, len: 5, is_copy, reinjected: false });
+        }
+        sender.una = 12;
+        sender.reinject(0);
+        // 5 to 10 has arrived; 12 to 15 and 15 to 20 have not.
+        assert_eq!((sender.subflows[0].reinjected_bytes, sender.reinjections.len()), (8, 2));
+        let queued =
+            EndpointEvent::OnPath(PathId(0), PathEvent::Reinjected(8), sender.subflows[0].tcp.state().cwnd);
+        assert_eq!(
+            (sender.poll_event(), sender.reinjections.first_for(1, 12, 99)),
+            (Some(queued), Some((12, 3)))
+        );
+        sender.reinject(0);
+        assert_eq!((sender.poll_event(), sender.subflows[0].reinjected_bytes), (None, 8));
+        let mut redundant = self::sender(Scheduler::Redundant);
+        let run = Mapping { at: 1, data: 10, len: 5, is_copy: false, reinjected: false };
+        redundant.subflows[0].mappings.push(run);
+        redundant.reinject(0);
+        assert_eq!(redundant.held(), 1);
+    }
+
+    /// A single byte gives a sample of the round-trip time, too.
+    #[test]
+    fn a_byte_gives_a_sample() {
+        fn received(packet: &Datagram) -> Received<'_, Datagram> {
+            Received { packet, path: PathId(0), marked: false }
+        }
+        let config = Arc::new(SenderConfig::default());
+        let mut sender = MptcpSender::new(Scheduler::LowestRtt, &config, Controls::coupled(), 1);
+        let mut receiver = crate::MptcpReceiver::new(&Arc::default(), 1);
+        let at = |ms: u64| Time::from_millis(10 * ms);
+        let mut now = 0;
+        sender.open(at(now));
+        sender.supply(at(now), Supply::Bytes(1));
+        for _ in 0..5 {
+            let mut there = Vec::new();
+            while let Some(out) = sender.poll_transmit(at(now)) {
+                there.push(out.packet);
+            }
+            now += 1;
+            there.iter().for_each(|packet| receiver.handle_packet(at(now), received(packet)));
+            receiver.handle_timeout(at(now + 50));
+            while let Some(out) = receiver.poll_transmit(at(now)) {
+                sender.handle_packet(at(now), received(&out.packet));
+            }
+        }
+        assert_eq!((sender.una, sender.nxt, sender.subflows[0].round_trips), (1, 1, 1));
+    }
+}

@@ -135,6 +135,15 @@ impl Controls {
     }
 }
 
+#[cfg(test)]
+impl Controls {
+    /// Controls coupled by LIA.
+    pub(crate) fn coupled() -> Self {
+        let (shared, name) = (Shared::default(), replaced().to_owned());
+        Self { coupling: Coupling::Lia, shared, name, parameters: Parameters::new() }
+    }
+}
+
 impl Named for MptcpSettings {
     const NAME: &'static str = "mptcp";
     const SUMMARY: &'static str = "Multipath TCP: one connection over several paths, a TCP subflow on each, windows coupled (LIA) or not";
@@ -187,5 +196,43 @@ impl Protocol for MptcpSettings {
             receiver: Box::new(MptcpReceiver::new(&subflows.receiver, paths)),
             sender: Box::new(MptcpSender::new(self.scheduler, &subflows.sender, controls, paths)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A coupling is a control, and joins windows of the usual TCP alone; uncoupled subflows have any.
+    #[test]
+    fn names_and_controls() {
+        let named = |name| MptcpSettings::of_name(name);
+        assert_eq!(named("mptcp"), Some(MptcpSettings::default()));
+        assert_eq!(named("mptcp-olia").map(|it| it.coupling), Some(Coupling::Olia));
+        let cubic = named("mptcp-cubic").unwrap();
+        assert_eq!((cubic.coupling, cubic.tcp()), (Coupling::Uncoupled, "cubic"));
+        assert!(named("mptcpolia").is_none() && named("mptcp-").is_none() && named("tcp").is_none());
+        let coupled = MptcpSettings { control: Some("cubic".into()), ..MptcpSettings::default() };
+        for (settings, is_right) in [
+            (MptcpSettings::default(), true),
+            (cubic, true),
+            (coupled, false),
+            (MptcpSettings { control: Some("none".into()), ..MptcpSettings::default() }, false),
+        ] {
+            let mut found: Option<cogtcp_units::WrongSetting> = None;
+            settings.check(&mut found);
+            assert_eq!(found.is_none(), is_right, "{settings:?}");
+        }
+        assert!(MptcpSettings::default().is_reliable());
+        let built = |paths| {
+            let pair = MptcpSettings::default().build(Connection { segment_size: 700, paths, seed: 0 });
+            let mut shown = 0;
+            pair.sender.count(&mut |_, value| {
+                assert_eq!(value, 0.0);
+                shown += 1;
+            });
+            (pair.segment_size, shown / 7)
+        };
+        assert_eq!([0, 1, 2, 8, 9].map(built), [1, 1, 2, 8, 8].map(|paths| (700, paths)));
     }
 }

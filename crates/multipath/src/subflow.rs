@@ -142,7 +142,7 @@ impl Subflow {
     /// A segment has arrived, with the window taken out that belongs to the connection.
     pub(crate) fn handle(&mut self, now: Time, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
-            self.scale = segment.window_scale().unwrap_or(0).min(14);
+            self.scale = segment.window_scale().unwrap_or(0);
         }
         // The window counts from the DATA_ACK (RFC 8684 section 3.3.4): it is the connection's, and limits no
         // subflow.

@@ -255,4 +255,62 @@ mod tests {
             assert_eq!(decode(&Datagram { bytes, ..Datagram::default() }), None, "{length} bytes");
         }
     }
+
+    fn bytes(segment: &Segment, mptcp: &Mptcp) -> String {
+        encode(segment, mptcp).bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// RFC 9293 section 3.1 and RFC 8684 sections 3.1 to 3.3, from the sequence number on, without checksum and
+    /// urgent pointer.
+    #[test]
+    fn segments_are_those_of_the_rfcs() {
+        let mut syn = Segment::new(n(7), n(0), 0, 65_535, Flags::SYN);
+        syn.set_mss(1460);
+        syn.set_sack_permitted();
+        syn.set_timestamps(5, 6);
+        syn.set_window_scale(7);
+        let capable = Mptcp { capable: Some(1 << 33), ..Mptcp::default() };
+        let expected = "00000007 00000000 d002 ffff 020405b4 0402 080a0000000500000006 01030307 1e0c0101 0000000200000000";
+        assert_eq!(bytes(&syn, &capable), expected.replace(' ', ""));
+        let join = Mptcp { join: true, ..Mptcp::default() };
+        let mut plain = Segment::new(n(7), n(0), 0, 1, Flags::SYN);
+        plain.set_sack_permitted();
+        let expected = "00000007 00000000 9002 0001 01010402 1e0c1000 0000000000000000";
+        assert_eq!(bytes(&plain, &join), expected.replace(' ', ""));
+        let answer = Segment::new(n(7), n(8), 0, 1, Flags::SYN | Flags::ACK);
+        let expected = "00000007 00000008 9012 0001 1e101000 000000000000000000000000";
+        assert_eq!(bytes(&answer, &join), expected.replace(' ', ""));
+        let mut data = Segment::new(n(7), n(9), 1000, 500, Flags::ACK);
+        data.push_sack(n(16), n(32));
+        let dss = Mptcp { ack: Some(3), map: Some(4), fin: true, ..Mptcp::default() };
+        let expected = "00000007 00000009 f010 01f4 \
+            1e1a201f 0000000000000003 0000000000000004 00000007 03e8 0101 0101 050a 00000010 00000020";
+        let expected: String = expected.split_whitespace().collect();
+        let shown = bytes(&data, &dss);
+        assert_eq!(shown, expected);
+        let mut stamped = Segment::new(n(7), n(9), 0, 500, Flags::ACK);
+        stamped.set_timestamps(1, 2);
+        let ack = Mptcp { ack: Some(3), ..Mptcp::default() };
+        let expected = "00000007 00000009 b010 01f4 0101080a0000000100000002 1e0c2003 0000000000000003";
+        assert_eq!(bytes(&stamped, &ack), expected.replace(' ', ""));
+        // A DATA_FIN alone is a DSS; a segment without any of it has none.
+        let fin = Mptcp { fin: true, ..Mptcp::default() };
+        let bare = Segment::new(n(7), n(9), 0, 500, Flags::ACK);
+        assert_eq!(bytes(&bare, &fin), "0000000700000009".to_owned() + "601001f4" + "1e042010");
+        assert_eq!(bytes(&bare, &Mptcp::default()), "0000000700000009501001f4");
+    }
+
+    /// An option of less than two bytes, one beyond the end, and an offset that is another length.
+    #[test]
+    fn options_that_do_not_fit_are_refused() {
+        let header = |offset: u8, options: &[u8]| {
+            let mut bytes = vec![0; FIXED];
+            bytes[8] = offset << 4;
+            bytes.extend(options);
+            decode(&Datagram { bytes, ..Datagram::default() }).is_some()
+        };
+        assert!(header(6, &[1, 1, 1, 1]) && !header(5, &[1, 1, 1, 1]) && !header(7, &[1, 1, 1, 1]));
+        assert!(header(6, &[9, 2, 1, 1]) && header(6, &[9, 4, 7, 7]) && !header(6, &[9, 5, 7, 7]));
+        assert!(!header(6, &[9, 1, 1, 1]) && !header(6, &[9, 0, 1, 1]) && !header(6, &[1, 1, 1, 9]));
+    }
 }

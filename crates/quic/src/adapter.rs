@@ -497,4 +497,156 @@ mod tests {
             assert_eq!((adapter.tcp.cwnd, adapter.tcp.ca_state), (2000, CaState::Cwr));
         }
     }
+
+    /// Writes down the states and events that it hears of; keeps its window if so set.
+    #[derive(Debug)]
+    struct Hooks {
+        keeps: bool,
+        told: Arc<Mutex<Vec<String>>>,
+    }
+
+    impl CongestionControl for Hooks {
+        fn name(&self) -> &str {
+            "hooks"
+        }
+        fn ssthresh(&mut self, _: Time, tcp: &TcpState) -> u64 {
+            tcp.cwnd / 2
+        }
+        fn cong_avoid(&mut self, _: Time, _: &mut TcpState, _: &AckSample) {}
+        fn owns_cwnd(&self) -> bool {
+            self.keeps
+        }
+        fn set_state(&mut self, _: Time, _: &mut TcpState, state: CaState) {
+            self.told.lock().unwrap().push(format!("{state:?}"));
+        }
+        fn cwnd_event(&mut self, _: Time, _: &mut TcpState, event: CaEvent) {
+            self.told.lock().unwrap().push(format!("event {event:?}"));
+        }
+        fn on_packet_sent(&mut self, _: Time, _: &mut TcpState, packet: &PacketInfo) {
+            let PacketInfo { offset, bytes, in_flight, retransmission } = packet;
+            assert!(!retransmission);
+            self.told.lock().unwrap().push(format!("{offset}+{bytes} of {in_flight}"));
+        }
+    }
+
+    /// A control that hears of three packets, sent at 0, 10 and 20 ms.
+    fn hooked(keeps: bool) -> (Adapter, Arc<Mutex<Vec<String>>>) {
+        let told = Arc::default();
+        let mut adapter = Adapter::new(Box::new(Hooks { keeps, told: Arc::clone(&told) }), 1000, 10_000);
+        [0, 10, 20].into_iter().for_each(|sent| adapter.on_sent(ms(sent), 1000));
+        // Before it begins it hears of no event.
+        let heard = std::mem::take(&mut *told.lock().unwrap());
+        assert_eq!(heard, ["0+1000 of 1000", "1000+1000 of 2000", "2000+1000 of 3000"]);
+        (adapter, told)
+    }
+
+    fn heard(told: &Arc<Mutex<Vec<String>>>) -> Vec<String> {
+        std::mem::take(&mut *told.lock().unwrap())
+    }
+
+    /// RFC 9002, section 7.6.2: persistent congestion leaves two packets, and ends the recovery period; a control
+    /// that owns its window keeps it.
+    #[test]
+    fn persistent_congestion_leaves_two_packets() {
+        let (mut adapter, told) = hooked(false);
+        adapter.on_congestion_event(ms(50), ms(10), true, 2000);
+        assert_eq!(heard(&told), ["event Loss", "Recovery", "Loss"]);
+        assert_eq!((adapter.tcp.cwnd, adapter.threshold(), adapter.recovery), (2000, 5000, None));
+        let tcp = &adapter.tcp;
+        assert_eq!((tcp.in_flight, tcp.flight_size, tcp.snd_una, tcp.lost), (1000, 1000, 2000, 2000));
+        // In a recovery period, too.
+        let (mut adapter, told) = hooked(false);
+        adapter.on_congestion_event(ms(50), ms(0), false, 1000);
+        assert_eq!(
+            (adapter.tcp.cwnd, adapter.recovery, heard(&told)),
+            (5000, Some(ms(50)), vec!["Recovery".to_owned()])
+        );
+        adapter.on_congestion_event(ms(60), ms(10), true, 1000);
+        assert_eq!((adapter.tcp.cwnd, adapter.threshold(), adapter.recovery), (2000, 5000, None));
+        assert_eq!(heard(&told), ["event Loss", "Loss"]);
+        let (mut adapter, _) = hooked(true);
+        adapter.on_congestion_event(ms(50), ms(10), true, 2000);
+        assert_eq!((adapter.tcp.cwnd, adapter.threshold(), adapter.tcp.prior_cwnd), (10_000, 5000, 10_000));
+    }
+
+    /// The first acknowledgement of a later packet completes a reduction, but not what followed a timeout.
+    #[test]
+    fn a_reduction_is_completed_once() {
+        let acknowledged = |adapter: &mut Adapter, sent: u64| {
+            adapter.on_ack(ms(sent), 1000);
+            adapter.on_end_acks(ms(sent + 100), 0, false);
+        };
+        let (mut adapter, told) = hooked(false);
+        adapter.on_congestion_event(ms(15), ms(10), false, 0);
+        acknowledged(&mut adapter, 20);
+        assert_eq!(heard(&told), ["Cwr", "Open", "event CompleteCwr"]);
+        // The flight is empty: the next packet begins a new one.
+        adapter.on_sent(ms(130), 1000);
+        assert_eq!(heard(&told)[0], "event TxStart");
+        adapter.on_sent(ms(131), 1000);
+        assert_eq!(heard(&told), ["4000+1000 of 2000"]);
+        adapter.on_congestion_event(ms(140), ms(130), true, 1000);
+        heard(&told);
+        acknowledged(&mut adapter, 131);
+        assert_eq!((heard(&told), adapter.tcp.ca_state), (vec!["Open".to_owned()], CaState::Open));
+    }
+
+    /// A packet of acknowledgements alone leaves the flight again, if it is the latest.
+    #[test]
+    fn what_asks_for_no_acknowledgement_is_forgotten() {
+        let (mut adapter, _) = hooked(false);
+        adapter.on_sent(ms(20), 50);
+        adapter.forget(ms(20), 50);
+        assert_eq!((adapter.tcp.in_flight, adapter.held, adapter.flight.len()), (3000, 3000, 3));
+        adapter.forget(ms(10), 1000);
+        assert_eq!((adapter.tcp.in_flight, adapter.held), (3000, 3000));
+        adapter.forget(ms(20), 1000);
+        assert_eq!((adapter.tcp.in_flight, adapter.held), (2000, 2000));
+    }
+
+    /// quinn's count of what is in flight decides: what is more here is of the oldest packets.
+    #[test]
+    fn leftovers_of_a_handshake_are_dropped() {
+        for (in_flight, una) in [(2000, 1000), (1001, 1000), (1000, 2000), (0, 3000)] {
+            let (mut adapter, _) = hooked(false);
+            adapter.on_sent(ms(30), 1000);
+            adapter.on_ack(ms(30), 1000);
+            adapter.on_end_acks(ms(99), in_flight, false);
+            let una = if in_flight == 0 { 4000 } else { una };
+            assert_eq!((adapter.tcp.snd_una, adapter.tcp.in_flight), (una, in_flight), "{in_flight}");
+            assert_eq!((adapter.tcp.delivered, adapter.tcp.delivered_at), (1000, ms(99)));
+        }
+    }
+
+    /// Losses before the last one's time are whole; of its instant as much as is left.
+    #[test]
+    fn losses_leave_the_flight_in_order() {
+        let (mut adapter, _) = hooked(false);
+        adapter.on_sent(ms(20), 1000);
+        adapter.lose(ms(20), 3000);
+        assert_eq!((adapter.tcp.in_flight, adapter.held, adapter.tcp.snd_una), (1000, 1000, 2000));
+        adapter.lose(ms(20), 0);
+        assert_eq!(adapter.held, 1000);
+        // The window has two packets at least, whatever their size is now.
+        adapter.on_mtu_update(9000);
+        assert_eq!((adapter.window(), adapter.pacing_rate()), (18_000, None));
+        adapter.on_mtu_update(1200);
+        assert_eq!(adapter.window(), 10_000);
+    }
+
+    /// Two acknowledged packets: rate, loss and flight are of the newer, whichever is told last.
+    #[test]
+    fn a_sample_is_of_the_newest_packet() {
+        let (mut adapter, _) = hooked(false);
+        adapter.on_ack(ms(10), 1000);
+        adapter.on_ack(ms(0), 1000);
+        assert_eq!(adapter.batch.newest.map(|group| group.sent), Some(ms(10)));
+        adapter.on_end_acks(ms(110), 1000, false);
+        assert_eq!((adapter.tcp.latest_rtt, adapter.first_sent), (Duration::from_millis(100), ms(10)));
+        // A sample over less than the least round-trip time has no interval.
+        let group = Group { sent: ms(20), first_sent: ms(10), delivered_at: ms(110), ..adapter.flight[0] };
+        let sample = adapter.rate_sample(ms(209), &group);
+        assert_eq!((sample.interval, sample.tx_in_flight), (Duration::ZERO, 3000));
+        assert_eq!(adapter.rate_sample(ms(210), &group).interval, Duration::from_millis(100));
+    }
 }

@@ -348,3 +348,44 @@ impl ControllerFactory for Factory {
         Box::new(Handle(shared))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::instant;
+
+    fn at(ms: u64) -> Instant {
+        instant(Time::from_millis(ms))
+    }
+
+    /// A mark is a reduction and no loss; one reduction counts for all that was sent before it began (RFC 9002,
+    /// section 7.3.2).
+    #[test]
+    fn reductions_and_losses_are_counted() {
+        let factory = Factory::new(Chosen::QuinnNewReno, 12_000);
+        assert!(factory.latest().is_none());
+        let mut control = factory.clone().build(at(0), 1200);
+        let shared = factory.latest().unwrap();
+        assert_eq!((shared.window(), shared.threshold(), shared.has_flight()), (12_000, None, false));
+        (0..5).for_each(|number| control.on_sent(at(10 * number), 1200, number));
+        assert!(shared.has_flight() && !shared.watched().is_recovering());
+        control.on_congestion_event(at(50), at(10), false, 0);
+        let watched = shared.watched();
+        assert_eq!((watched.losses, watched.lost_sent, watched.reductions), (0, None, 1));
+        assert!(watched.is_recovering() && shared.window() == 6000 && shared.threshold() == Some(6000));
+        control.on_congestion_event(at(60), at(20), false, 1200);
+        control.on_congestion_event(at(61), at(10), true, 1200);
+        let watched = shared.watched();
+        assert_eq!((watched.losses, watched.lost_bytes, watched.reductions), (2, 2400, 1));
+        assert_eq!((watched.lost_sent, watched.persistent), (Some(Time::from_millis(20)), 1));
+        assert_eq!(watched.in_flight, 6000 - 2400);
+        shared.forget(Time::from_millis(40), 1200);
+        assert_eq!(shared.watched().in_flight, 2400);
+        // Asked for once; a lifted window bounds nothing.
+        assert!(!shared.take_asked());
+        shared.lift(true);
+        assert_eq!((control.window(), shared.take_asked(), shared.take_asked()), (u64::MAX, true, false));
+        shared.lift(false);
+        assert_eq!(control.window(), shared.window());
+    }
+}

@@ -55,3 +55,23 @@ impl ConnectionIdGenerator for ConnectionIds {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers of SplitMix64 from 0, as its authors' code writes them.
+    #[test]
+    fn numbers_are_those_of_splitmix64() {
+        let mut mix = Mix(0);
+        let expected = [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F];
+        assert_eq!([0; 3].map(|_| mix.next()), expected);
+        // A stream begins with the second.
+        assert_eq!(Mix::new(0, 0).next(), expected[1]);
+        let bytes = Mix(0).bytes();
+        assert_eq!(bytes[..16], [expected[0].to_be_bytes(), expected[1].to_be_bytes()].concat());
+        assert_ne!(Mix::new(1, 1).next(), Mix::new(1, 2).next());
+        let mut ids = ConnectionIds(Mix(0));
+        assert_eq!((ids.generate_cid().len(), ids.cid_len(), ids.cid_lifetime()), (8, 8, None));
+    }
+}

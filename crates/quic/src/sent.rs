@@ -152,4 +152,23 @@ mod tests {
             assert!(found > 200, "seed {seed}: {found}");
         }
     }
+
+    /// An ACK frame of the range `low` to `high` alone.
+    fn acknowledged(sent: &mut Sent, low: u64, high: u64) -> u64 {
+        let bytes = payload(&(low..=high).collect());
+        let Some(QuicFrame::Ack(ack)) = frames(&bytes).next() else { panic!("no ACK") };
+        sent.on_ack(&ack)
+    }
+
+    /// A packet is watched until 10,000 later ones are acknowledged; one that asks for no acknowledgement is not.
+    #[test]
+    fn old_packets_stay_lost() {
+        for (last, newly) in [(10_000, 1), (10_001, 0)] {
+            let mut sent = Sent::default();
+            (0..=last).for_each(|number| sent.on_sent(number, number == 0 || number == last));
+            assert_eq!((sent.next(), acknowledged(&mut sent, last, last)), (last + 1, 1));
+            assert_eq!(sent.below.len() as u64, newly);
+            assert_eq!(acknowledged(&mut sent, 0, 1), newly);
+        }
+    }
 }

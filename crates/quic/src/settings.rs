@@ -392,3 +392,89 @@ impl Ends {
         config
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(settings: &QuicSettings) -> Option<String> {
+        let mut found: Option<WrongSetting> = None;
+        settings.check(&mut found);
+        found.map(|wrong| wrong.setting)
+    }
+
+    /// Each value is the last that is right, or the first that is wrong.
+    #[test]
+    fn settings_have_bounds() {
+        let usual = QuicSettings::default();
+        let size =
+            |bytes| QuicSettings { max_datagram_size: Some(Bytes::new(bytes)), ..QuicSettings::default() };
+        let acks = |packets| QuicSettings { ack_frequency: Some(packets), ..QuicSettings::default() };
+        let certificate =
+            |bytes| QuicSettings { certificate_size: Bytes::new(bytes), ..QuicSettings::default() };
+        let window = |bytes| QuicSettings { receive_window: Bytes::new(bytes), ..QuicSettings::default() };
+        let nanos = |nanos| Some(Duration::from_nanos(nanos));
+        let rebinds = |time| QuicSettings { rebinds_after: nanos(time), ..QuicSettings::default() };
+        let idle = |time| QuicSettings { idle_timeout: nanos(time), ..QuicSettings::default() };
+        let right = [
+            usual,
+            size(1200),
+            size(65_507),
+            acks(1),
+            acks(1000),
+            certificate(16),
+            certificate(100_000),
+            window(16_384),
+            window(1 << 40),
+            rebinds(1),
+            idle(1_000_000),
+        ];
+        assert_eq!(right.each_ref().map(wrong), [const { None }; 11]);
+        let cases = [
+            (size(1199), "max_datagram_size"),
+            (size(65_508), "max_datagram_size"),
+            (acks(0), "ack_frequency"),
+            (acks(1001), "ack_frequency"),
+            (certificate(15), "certificate_size"),
+            (certificate(100_001), "certificate_size"),
+            (window(16_383), "receive_window"),
+            (window((1 << 40) + 1), "receive_window"),
+            (rebinds(0), "rebinds_after"),
+            (idle(999_999), "idle_timeout"),
+            (QuicSettings { control: "none".into(), ..QuicSettings::default() }, "control"),
+        ];
+        for (settings, field) in cases {
+            assert_eq!(wrong(&settings).as_deref(), Some(field), "{settings:?}");
+        }
+        let usual = QuicSettings::default();
+        assert!(!usual.zero_rtt && !usual.ecn && usual.is_reliable());
+        assert_eq!((usual.receive_window, usual.certificate_size), (Bytes::new(16 << 20), Bytes::new(445)));
+    }
+
+    #[test]
+    fn a_name_names_the_control() {
+        let control = |name| QuicSettings::of_name(name).map(|it| it.control);
+        assert_eq!(control("quic").as_deref(), Some(QUINN_CUBIC));
+        assert_eq!(control("quic-quinn-newreno").as_deref(), Some(QUINN_NEWRENO));
+        assert_eq!(control("quic-cubic").as_deref(), Some("cubic"));
+        assert_eq!([control("quiccubic"), control("quic-"), control("tcp")], [const { None }; 3]);
+    }
+
+    /// A segment of 1460 B has 12 more as a datagram: IP, TCP and IP, UDP are 40 and 28 B. The initial window is
+    /// of RFC 9002, section 7.2: ten datagrams, at most 14,720 B or two datagrams.
+    #[test]
+    fn datagrams_and_windows_have_their_sizes() {
+        let ends = |segment_size, max: Option<u64>| {
+            let settings = QuicSettings { max_datagram_size: max.map(Bytes::new), ..QuicSettings::default() };
+            Ends::new(&settings, Connection { segment_size, paths: 1, seed: 0 }, Chosen::QuinnNewReno)
+        };
+        let sizes = |segment_size, max| ends(segment_size, max).sizes();
+        assert_eq!((sizes(1460, None), sizes(100, None)), ([1472, 14_720], [1200, 12_000]));
+        assert_eq!((sizes(1460, Some(9000)), sizes(1460, Some(7360))), ([9000, 18_000], [7360, 14_720]));
+        assert_eq!((sizes(99_999, None), sizes(1460, Some(1300))), ([65_507, 131_014], [1300, 13_000]));
+        let ends = ends(1460, None);
+        assert_eq!((ends.datagram_size(), ends.rebinds_after()), (1472, None));
+        // Flags, an ID of 8 B, a number of one, the tag of 16, and type and ID of the stream.
+        assert_eq!(ends.most_data(), 1472 - 28);
+    }
+}

@@ -170,14 +170,14 @@ impl BitrateRule {
 
 /// BOLA-BASIC, section III: the bitrate with the greatest `(V v_m + V gamma p - Q) / S_m`, where
 /// `v_m = ln(S_m / S_1)`, Q counts buffered chunks, and `V = (Q_max - 1) / (v_M + gamma p)`. The player asks
-/// only if a chunk fits: no value is negative then.
+/// only if a chunk fits, and the buffer holds one at least: no value is negative then.
 fn bola(rates: &[Rate], moment: &Moment<'_>) -> Rate {
     let chunk = moment.chunk.as_secs_f64();
     let (queue, most) = (moment.buffered.as_secs_f64() / chunk, moment.buffer.as_secs_f64() / chunk);
     let bits = |rate: Rate| rate.bits_per_second() as f64;
     let utility = |rate: Rate| libm::log(bits(rate) / bits(rates[0]));
     // gamma p is in chunks in the paper's V.
-    let weight = (most - 1.0).max(0.0) / (utility(rates[rates.len() - 1]) + GAMMA_P);
+    let weight = (most - 1.0) / (utility(rates[rates.len() - 1]) + GAMMA_P);
     let score = |rate: Rate| (weight * (utility(rate) + GAMMA_P) - queue) / bits(rate);
     rates
         .iter()
@@ -199,6 +199,7 @@ fn rate_based(rates: &[Rate], downloads: &[f64]) -> Rate {
 mod tests {
     use super::*;
     use crate::Client;
+    use crate::kind::testing::wrong;
 
     fn kbit(rate: u64) -> Rate {
         Rate::from_bits_per_second(1000 * rate)
@@ -288,5 +289,58 @@ mod tests {
         assert!(Ladder::new(&[]).is_none() && Ladder::new(&[kbit(1); 17]).is_none());
         assert_eq!(Ladder::new(&[kbit(1); 16]).unwrap().rates().len(), 16);
         assert_eq!(Ladder::new(&[kbit(700)]).unwrap().rates(), [kbit(700)]);
+    }
+
+    /// Where the buffer holds one chunk, V is 0: no bitrate is better than another, and the lowest is taken.
+    #[test]
+    fn bola_takes_the_lowest_of_equals() {
+        let ladder = Ladder::new(&[kbit(1000), kbit(2000)]).unwrap();
+        let chunk = Duration::from_secs(3);
+        let moment = Moment { buffered: Duration::ZERO, buffer: chunk, chunk, downloads: &[] };
+        assert_eq!(BitrateRule::Bola.choose(&ladder, &moment), kbit(1000));
+    }
+
+    /// 85 % of 1000 kbit/s are 850, which a bitrate of 850 just fits; none fits 100, and the lowest remains.
+    #[test]
+    fn a_bitrate_may_use_all_of_its_share() {
+        let rates = [kbit(700), kbit(850), kbit(900)];
+        assert_eq!(rate_based(&rates, &[1e6]), kbit(850));
+        assert_eq!(rate_based(&rates, &[0.99e6]), kbit(700));
+        assert_eq!((rate_based(&rates, &[1e5]), rate_based(&rates, &[])), (kbit(700), kbit(700)));
+    }
+
+    #[test]
+    fn a_ladder_rises() {
+        let with = |rates: &[Rate]| AdaptiveVideoConfig {
+            ladder: Ladder::new(rates).unwrap(),
+            rule: BitrateRule::default(),
+            chunk: Duration::from_secs(2),
+            startup: Duration::from_secs(4),
+            buffer: buffer(),
+            request: Bytes::new(300),
+        };
+        let rate = Rate::from_bits_per_second;
+        let none: [&str; 0] = [];
+        assert_eq!(wrong(&with(&[rate(8), rate(9)])), none);
+        assert_eq!(wrong(&with(&[rate(8), rate(8)])), ["ladder"]);
+        assert_eq!(wrong(&with(&[rate(9), rate(8)])), ["ladder"]);
+        assert_eq!(wrong(&with(&[rate(0), rate(8)])), ["ladder"]);
+        // The largest chunk is one of the highest bitrate: of 2 s at 4 kbit/s, 1000 B.
+        assert_eq!(wrong(&with(&[rate(8), rate(4000)])), none);
+        assert_eq!(wrong(&with(&[rate(8), rate(4008)])), ["chunk"]);
+        assert_eq!((BitrateRule::default(), buffer()), (BitrateRule::Bola, Duration::from_secs(25)));
+    }
+
+    /// A rate is measured from the request to the end of the response: 1000 B in 2 s are 4 kbit/s.
+    #[test]
+    fn downloads_are_timed_from_their_requests() {
+        let ladder = Ladder::new(&[kbit(8)]).unwrap();
+        let second = Duration::from_secs(1);
+        let request = Bytes::new(300);
+        let player = Player { rate: kbit(8), chunk: second, startup: second, buffer: second, request };
+        let mut video = Video::adaptive(player, ladder, BitrateRule::Rate, Time::from_millis(1000));
+        let request = video.send(Time::from_millis(5000));
+        video.handle_response(Time::from_millis(7000), request.number);
+        assert_eq!((request.response, video.downloads.as_slice()), (1000, [4000.0].as_slice()));
     }
 }

@@ -50,6 +50,7 @@ mod tests {
         assert!(arrivals.jitter_s().is_nan());
         let at = Time::from_millis;
         arrivals.receive(at(10), 0, 100, at(0));
+        assert!(arrivals.jitter_s().is_nan(), "one delay makes no difference");
         arrivals.receive(at(46), 1, 100, at(20));
         assert_eq!(arrivals.jitter_s(), 0.001);
         arrivals.receive(at(66), 2, 100, at(40));

@@ -131,7 +131,7 @@ mod tests {
     fn nothing_but_defaults() {
         assert_eq!(Codec::G711.rating(0.1, 0.0), 93.2);
         assert!((opinion_score(93.2) - 4.41).abs() < 0.005);
-        assert_eq!((opinion_score(-1.0), opinion_score(100.0)), (1.0, 4.5));
+        assert_eq!([-1.0, 0.0, 100.0, 110.0].map(opinion_score), [1.0, 1.0, 4.5, 4.5]);
         // 1 + 0.035 x 60 + 0.
         assert!((opinion_score(60.0) - 3.1).abs() < 1e-12);
     }

@@ -87,3 +87,51 @@ impl TrafficKind for Rate {
         false
     }
 }
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::{Bounds, TrafficKind};
+    use cogtcp_units::{Bytes, Check, Duration};
+
+    /// The fields that were refused.
+    #[derive(Default)]
+    struct Found(Vec<String>);
+
+    impl Check for Found {
+        fn error(&mut self, field: &str, _: String, _: String) {
+            self.0.push(field.to_owned());
+        }
+    }
+
+    /// Returns the fields that `kind` refuses where a size is 1000 B at most and a duration 100 s.
+    pub(crate) fn wrong(kind: &impl TrafficKind) -> Vec<String> {
+        let mut found = Found::default();
+        kind.check(&Bounds { size: Bytes::new(1000), duration: Duration::from_secs(100) }, &mut found);
+        found.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::wrong;
+    use super::*;
+
+    #[test]
+    fn a_size_lies_within_its_bounds() {
+        for (bytes, is_wrong) in [(0, true), (1, false), (1000, false), (1001, true)] {
+            assert_eq!(wrong(&Bytes::new(bytes)).len(), usize::from(is_wrong), "{bytes}");
+        }
+        assert_eq!(wrong(&Rate::ZERO), [""]);
+    }
+
+    /// Of these only a size has an end, and none draws or opens a connection for each request.
+    #[test]
+    fn a_size_alone_needs_all() {
+        let kinds: [&dyn TrafficKind; 3] = [&Saturated, &Bytes::new(1), &Rate::from_bits_per_second(1)];
+        assert_eq!(kinds.map(TrafficKind::needs_all), [false, true, false]);
+        for kind in kinds {
+            assert!(!kind.is_random() && !kind.opens_anew(), "{}", kind.name());
+            assert!(kind.client("flow", Time::ZERO, 1).is_none(), "{}", kind.name());
+        }
+    }
+}

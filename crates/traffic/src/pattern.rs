@@ -149,4 +149,14 @@ mod tests {
         let endless = Period::Pareto { mean: Duration::from_millis(1), shape: 1.0 };
         assert_eq!((on_off(endless, good), on_off(good, good)), (Some("on"), None));
     }
+
+    #[test]
+    fn shapes_have_a_mean() {
+        let mean = Duration::from_millis(1);
+        for (shape, is_wrong) in [(1.0, true), (1.01, false), (100.0, false), (100.01, true)] {
+            assert_eq!(Period::Pareto { mean, shape }.wrong(false).is_some(), is_wrong, "{shape}");
+        }
+        let (fixed, drawn) = (Period::Fixed(Duration::ZERO), Period::Exponential(Duration::ZERO));
+        assert!(fixed.wrong(true).is_none() && fixed.wrong(false).is_some() && drawn.wrong(true).is_some());
+    }
 }

@@ -161,6 +161,7 @@ impl Client for Requests {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::testing::wrong;
 
     fn client(pace: Pace) -> Requests {
         let response = Volume::Fixed(Bytes::new(5000));
@@ -197,5 +198,50 @@ mod tests {
         assert_eq!(client.next_request(), Time::from_millis(70));
         let done: Vec<bool> = client.exchanges().iter().map(|it| it.completed.is_some()).collect();
         assert_eq!(done, [false, true, false]);
+    }
+
+    /// The bounds are 1000 B and 100 s. Who thinks may think for no time at all; who asks at intervals may not.
+    #[test]
+    fn settings_that_no_client_has_are_named() {
+        let fixed = |ms| Period::Fixed(Duration::from_millis(ms));
+        let right = RequestConfig {
+            response: Volume::Fixed(Bytes::new(1000)),
+            request: Bytes::new(1460),
+            pace: Pace::default(),
+            connection: Connection::New,
+        };
+        let open = RequestConfig { connection: Connection::Persistent, ..right };
+        let response = |bytes| RequestConfig { response: Volume::Fixed(Bytes::new(bytes)), ..right };
+        let tail = |shape| RequestConfig { response: Volume::Pareto { mean: Bytes::new(9), shape }, ..right };
+        let cases: [(RequestConfig, &[&str]); 16] = [
+            (right, &[]),
+            (RequestConfig { request: Bytes::new(1), ..right }, &[]),
+            (RequestConfig { request: Bytes::new(0), ..right }, &["request"]),
+            (RequestConfig { request: Bytes::new(1461), ..right }, &["request"]),
+            (response(0), &["response"]),
+            (response(1), &[]),
+            (response(1001), &["response"]),
+            (tail(1.0), &["response"]),
+            (tail(1.01), &[]),
+            (tail(100.0), &[]),
+            (tail(100.01), &["response"]),
+            (RequestConfig { pace: Pace::Think(Period::Exponential(Duration::ZERO)), ..right }, &["pace"]),
+            (RequestConfig { pace: Pace::Every(fixed(0)), ..open }, &["pace"]),
+            (RequestConfig { pace: Pace::Every(fixed(1)), ..open }, &[]),
+            (RequestConfig { pace: Pace::Every(fixed(1)), ..right }, &["connection"]),
+            (RequestConfig { pace: Pace::Think(fixed(1)), ..open }, &[]),
+        ];
+        for (config, fields) in cases {
+            assert_eq!(wrong(&config), fields, "{config:?}");
+        }
+        assert!(right.opens_anew() && !open.opens_anew() && right.needs_all());
+        // Either draw makes two seeds differ.
+        let pauses = Pace::Think(Period::Exponential(Duration::from_millis(1)));
+        assert!(!right.is_random() && tail(2.0).is_random());
+        assert!(RequestConfig { pace: pauses, ..right }.is_random());
+        assert_eq!((Pace::default(), request_size()), (Pace::Think(fixed(0)), Bytes::new(300)));
+        let client = right.client("flow", Time::from_millis(3), 1).unwrap();
+        assert_eq!(client.next_request(), Time::from_millis(3));
+        assert!(client.exchanges().is_empty() && client.as_video().is_none());
     }
 }

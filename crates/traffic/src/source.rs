@@ -140,4 +140,26 @@ mod tests {
         let share = sent.len() as f64 / 2e6;
         assert!((share - 0.25).abs() < 0.02, "{share}");
     }
+
+    /// A Poisson process has its first packet after a distance, the others at the start; a call has the
+    /// distance of its codec.
+    #[test]
+    fn patterns_begin_each_in_their_way() {
+        let first = |pattern| times(pattern, Time::from_millis(30));
+        let rate = Rate::from_bits_per_second(8_000_000);
+        assert!(first(Pattern::Poisson(rate))[0] > 1_000_000);
+        let call = Pattern::Call { codec: crate::call::Codec::G711 };
+        let mut source = Source::new(call, 172, Time::ZERO, RandomStream::new(1, "source", 0));
+        source.advance();
+        assert_eq!((source.size(), source.next_packet()), (172, Time::from_millis(20)));
+    }
+
+    /// An ON period of 10 ms has packets at 0 to 9 ms: the one at its end would be of the next.
+    #[test]
+    fn no_packet_is_sent_as_the_period_ends() {
+        let fixed = |ms| Period::Fixed(Duration::from_millis(ms));
+        let rate = Rate::from_bits_per_second(8_000_000);
+        let sent = times(Pattern::OnOff { rate, on: fixed(2), off: fixed(5) }, Time::from_millis(16));
+        assert_eq!(sent, [1, 2, 8, 9, 15].map(|ms| ms * 1_000_000));
+    }
 }

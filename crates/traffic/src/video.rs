@@ -119,7 +119,7 @@ pub struct Video {
     /// How the rate is chosen; `None`: it is fixed.
     choice: Option<(Ladder, BitrateRule)>,
     /// Download rates of the chunks that came, bits per second.
-    downloads: Vec<f64>,
+    pub(crate) downloads: Vec<f64>,
     next: Time,
     chunks: Vec<Chunk>,
     /// Media that has come.
@@ -288,6 +288,7 @@ impl Client for Video {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kind::testing::wrong;
 
     const fn ms(ms: u64) -> Time {
         Time::from_millis(ms)
@@ -362,5 +363,85 @@ mod tests {
         fetch(&mut video, 200);
         fetch(&mut video, 2200);
         assert_eq!((video.chunks()[2].stalled, video.chunks()[2].stall_began), (Duration::ZERO, false));
+    }
+
+    /// The bounds are 1000 B and 100 s; 8 bit/s for a second are the one byte that a chunk has at least.
+    #[test]
+    fn settings_that_no_player_has_are_named() {
+        let right = VideoConfig {
+            rate: Rate::from_bits_per_second(8),
+            chunk: span(1000),
+            startup: span(1000),
+            buffer: span(1000),
+            request: Bytes::new(1),
+        };
+        let rate = Rate::from_bits_per_second;
+        let cases: [(VideoConfig, &[&str]); 16] = [
+            (right, &[]),
+            (VideoConfig { rate: rate(7), ..right }, &["chunk"]),
+            (VideoConfig { rate: rate(8000), ..right }, &[]),
+            (VideoConfig { rate: rate(8008), ..right }, &["chunk"]),
+            (VideoConfig { rate: rate(0), ..right }, &["rate", "chunk"]),
+            (VideoConfig { chunk: Duration::ZERO, ..right }, &["chunk", "chunk"]),
+            (VideoConfig { chunk: span(1001), ..right }, &["buffer"]),
+            (VideoConfig { startup: span(1001), ..right }, &["buffer"]),
+            (VideoConfig { startup: Duration::ZERO, ..right }, &[]),
+            (VideoConfig { buffer: Duration::ZERO, ..right }, &["buffer", "buffer"]),
+            (VideoConfig { buffer: span(100_000), ..right }, &[]),
+            (VideoConfig { buffer: span(100_001), ..right }, &["buffer"]),
+            (VideoConfig { startup: span(100_001), buffer: span(100_001), ..right }, &["startup", "buffer"]),
+            (VideoConfig { request: Bytes::new(0), ..right }, &["request"]),
+            (VideoConfig { request: Bytes::new(1460), ..right }, &[]),
+            (VideoConfig { request: Bytes::new(1461), ..right }, &["request"]),
+        ];
+        for (config, fields) in cases {
+            assert_eq!(wrong(&config), fields, "{config:?}");
+        }
+    }
+
+    /// A rate of 2^64 - 1 bit/s for 2^64 - 1 ns is more than 64 bits can count.
+    #[test]
+    fn a_chunk_beyond_64_bits_is_the_longest() {
+        let config = VideoConfig {
+            rate: Rate::from_bits_per_second(u64::MAX),
+            chunk: Duration::from_nanos(u64::MAX),
+            startup: startup(),
+            buffer: buffer(),
+            request: request_size(),
+        };
+        assert_eq!(config.chunk_bytes(), u64::MAX);
+        assert_eq!((chunk(), startup(), buffer()), (span(2000), span(4000), span(20_000)));
+        assert_eq!(request_size(), Bytes::new(300));
+        assert!(config.needs_all() && !config.is_random() && !config.opens_anew());
+    }
+
+    /// Before a chunk has come there is nothing to stall. The player of one rate remembers no download.
+    #[test]
+    fn what_has_not_begun_does_not_stall() {
+        let mut video = video();
+        assert_eq!((video.start(), video.startup_delay(), video.stalls_since(ms(9))), (ms(0), None, None));
+        let request = video.send(ms(5));
+        assert_eq!(video.next_request(), Time::MAX);
+        let asked = RequestRecord { sent: ms(5), response: 1_000_000, completed: None };
+        let none = Duration::ZERO;
+        let rate = Rate::from_bits_per_second(8_000_000);
+        let chunk = Chunk { exchange: asked, rate, buffered: none, stalled: none, stall_began: false };
+        assert_eq!(video.chunks(), [chunk]);
+        video.handle_response(ms(105), request.number);
+        assert_eq!((video.chunks()[0].stalled, video.chunks()[0].buffered), (none, span(1000)));
+        assert_eq!(video.next_request(), ms(105));
+        assert!(video.exchanges().is_empty() && video.downloads.is_empty() && video.as_video().is_some());
+    }
+
+    /// Two chunks of 1 s are there at 0.2 s, of which half a second has been played at 0.7 s, and no more than
+    /// both at 9 s.
+    #[test]
+    fn no_more_is_played_than_came() {
+        let mut video = video();
+        fetch(&mut video, 100);
+        assert_eq!(video.played(ms(9000)), Duration::ZERO);
+        fetch(&mut video, 200);
+        let played = [200, 700, 2200, 9000].map(|at| video.played(ms(at)));
+        assert_eq!(played, [span(0), span(500), span(2000), span(2000)]);
     }
 }

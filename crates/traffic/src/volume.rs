@@ -82,4 +82,12 @@ mod tests {
             assert!(sizes.iter().all(|size| *size >= 1) && sizes.iter().any(|size| *size > 1), "{volume:?}");
         }
     }
+
+    /// Up to 2^53 a float counts bytes one by one.
+    #[test]
+    fn sizes_end_where_floats_do_not_count() {
+        let most = 1 << 53;
+        let sizes = [0.0, 0.99, 1.0, 1.99, most as f64, 1e17, f64::INFINITY].map(whole);
+        assert_eq!(sizes, [1, 1, 1, 1, most, most, most]);
+    }
 }

@@ -313,4 +313,19 @@ mod tests {
             }
         }
     }
+
+    /// Where no block has room, or none is there, none is told.
+    #[test]
+    fn blocks_need_data_and_room() {
+        let mut data = Reassembly::new(0);
+        let mut blocks = [const { 0..0 }; 2];
+        assert_eq!((data.recent(&mut blocks), data.recent(&mut [])), (0, 0));
+        for start in [10, 30, 50] {
+            data.insert(start..start + 5, |_| {});
+        }
+        assert_eq!((data.recent(&mut []), data.recent(&mut blocks)), (0, 2));
+        assert_eq!(blocks, [50..55, 30..35]);
+        data.insert(12..14, |_| {});
+        assert_eq!((data.recent(&mut blocks), blocks), (2, [10..15, 50..55]));
+    }
 }

@@ -204,7 +204,7 @@ impl SendBuffer {
             self.written += copied;
             self.rest -= copied;
             // `forced_push`: half a window has no PSH.
-            let is_filled = copied == room && self.rest > 0;
+            let is_filled = self.rest > 0;
             let forced = is_filled && self.written > self.pushed + now.window / 2;
             if let Some(end) = self.ends.back_mut() {
                 end.at = self.written;

@@ -70,4 +70,19 @@ mod tests {
         assert_eq!(count(0, Some(true)), (3, false));
         assert_eq!(count(0, None), (0, false));
     }
+
+    /// The first retransmission of an episode is what a timestamp is compared with, whatever came later.
+    #[test]
+    fn an_episode_began_with_its_first_retransmission() {
+        let mut counter = SpuriousCounter::default();
+        assert!(!counter.is_open());
+        counter.on_timer_retransmission(Time::from_millis(5), 1);
+        counter.on_timer_retransmission(Time::from_millis(9), 2);
+        assert_eq!((counter.first_at(), counter.is_open()), (Time::from_millis(5), true));
+        counter.on_acknowledged(1, None);
+        counter.on_timer_retransmission(Time::from_millis(20), 3);
+        assert_eq!(counter.first_at(), Time::from_millis(20));
+        // The retransmission itself was answered: none of those before it was needless.
+        assert_eq!((counter.on_acknowledged(3, None), counter.is_open()), (0, false));
+    }
 }

@@ -307,4 +307,12 @@ mod tests {
         // Only the very first packet is lost: the four packets since then.
         assert_eq!(rate_after(1..4), 1.0 / 4.0);
     }
+
+    /// The series that the page names: before a loss there is no rate.
+    #[test]
+    fn the_receiver_shows_its_loss_event_rate() {
+        let mut shown = Vec::new();
+        TfrcReceiver::new(1000, true).observe(&mut |name, value| shown.push((name, value)));
+        assert_eq!(shown, [("loss_event_rate", 0.0)]);
+    }
 }

@@ -464,3 +464,196 @@ impl Endpoint for TfrcSender {
         show("smoothed_rtt_s", self.rtt_s);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// A sender of 1000 B at 100 ms, of this rate and loss event rate, that has sent since its timer was set.
+    /// An initial window is 40 kB/s, and the least rate a packet in 64 s.
+    fn sender(rate: f64, loss_event_rate: f64) -> TfrcSender {
+        let mut sender = TfrcSender::new(1000);
+        (sender.rtt_s, sender.rate, sender.loss_event_rate, sender.has_sent) =
+            (0.1, rate, loss_event_rate, true);
+        sender
+    }
+
+    fn events(sender: &mut TfrcSender) -> Vec<EndpointEvent> {
+        std::iter::from_fn(|| sender.poll_event()).collect()
+    }
+
+    /// min(4 s, max(2 s, 4380)) in a round-trip time.
+    #[test]
+    fn an_initial_window_is_that_of_section_4_2() {
+        for (size, window) in [(1000, 4000.0), (1460, 4380.0), (2190, 4380.0), (2500, 5000.0)] {
+            let sender = TfrcSender { rtt_s: 0.5, ..TfrcSender::new(size) };
+            assert_eq!((sender.initial_rate(), sender.allowed_rate()), (2.0 * window, f64::from(size)));
+        }
+        assert_eq!(sender(1.0, 0.0).least_rate(), 1000.0 / 64.0);
+        // max(4 R, 2 s / X).
+        assert_eq!(sender(1000.0, 0.0).timeout(), Duration::from_secs(2));
+        assert_eq!(sender(10_000.0, 0.0).timeout(), Duration::from_millis(400));
+    }
+
+    /// Section 4.4 without a loss: rates before and after, of senders that sent, and that were idle.
+    #[test]
+    fn the_timer_halves_the_rate() {
+        let after = |mut sender: TfrcSender, is_idle: bool| {
+            sender.has_sent = !is_idle;
+            sender.expire(at(1000));
+            assert_eq!((events(&mut sender), sender.progress.timeouts), (vec![EndpointEvent::Timeout], 1));
+            assert_eq!((sender.nofeedback, sender.has_sent), (at(1000) + sender.timeout(), false));
+            sender.rate
+        };
+        let unknown = |rate| TfrcSender { rate, ..TfrcSender::new(1000) };
+        assert_eq!((after(unknown(1000.0), false), after(unknown(1000.0), true)), (500.0, 1000.0));
+        assert_eq!(after(unknown(20.0), false), 1000.0 / 64.0);
+        assert_eq!((after(sender(70e3, 0.0), false), after(sender(70e3, 0.0), true)), (35e3, 70e3));
+        assert_eq!((after(sender(79e3, 0.0), true), after(sender(80e3, 0.0), true)), (79e3, 40e3));
+        // With losses: twice what was received, or half of the equation's rate.
+        let lossy = |received, equation_rate| TfrcSender {
+            receive_rates: vec![(at(990), received)],
+            equation_rate,
+            ..sender(50e3, 1e-4)
+        };
+        assert_eq!(after(lossy(10e3, 21e3), false), 10e3);
+        assert_eq!(after(lossy(10e3, 16e3), false), 8e3);
+        assert_eq!(after(lossy(1.0, 900.0), false), 1000.0 / 64.0);
+        assert_eq!((after(lossy(39e3, 90e3), true), after(lossy(40e3, 90e3), true)), (50e3, 40e3));
+    }
+
+    /// Rates of two round-trip times remain; a limited sender keeps the greatest only.
+    #[test]
+    fn receive_rates_are_of_two_round_trips() {
+        let mut sender = sender(1000.0, 0.0);
+        sender.receive_rates = vec![(at(0), f64::INFINITY)];
+        sender.update(at(100), 5.0);
+        sender.update(at(200), 4.0);
+        sender.update(at(300), 3.0);
+        assert_eq!(sender.receive_rates, [(at(100), 5.0), (at(200), 4.0), (at(300), 3.0)]);
+        assert_eq!(sender.greatest_receive_rate(), 5.0);
+        sender.update(at(301), 2.0);
+        assert_eq!(sender.greatest_receive_rate(), 4.0);
+        sender.maximize(at(302), 1.0);
+        assert_eq!(sender.receive_rates, [(at(302), 4.0)]);
+        sender.receive_rates = vec![(at(0), f64::INFINITY)];
+        sender.maximize(at(303), 6.0);
+        assert_eq!(sender.receive_rates, [(at(303), 6.0)]);
+    }
+
+    /// Section 4.3, step 4: once a round-trip time the rate doubles, up to the limit, and from an initial
+    /// window on; after a loss it is the equation's, within the limit.
+    #[test]
+    fn the_rate_doubles_until_a_loss() {
+        let mut sender = sender(1000.0, 0.0);
+        let mut rate = |now, limit| {
+            sender.adapt(at(now), limit);
+            sender.rate
+        };
+        assert_eq!([rate(0, 9e9), rate(99, 9e9), rate(100, 9e9)], [40e3, 40e3, 80e3]);
+        assert_eq!([rate(200, 90e3), rate(300, 10.0)], [90e3, 40e3]);
+        sender.loss_event_rate = 0.01;
+        let equation = throughput(1000.0, 0.1, 0.01);
+        sender.adapt(at(301), 9e9);
+        assert_eq!((sender.rate, sender.equation_rate), (equation, equation));
+        sender.adapt(at(302), 5e3);
+        assert_eq!(sender.rate, 5e3);
+        sender.adapt(at(303), 0.0);
+        assert_eq!(sender.rate, 1000.0 / 64.0);
+    }
+
+    /// TFRC-CR takes the equation's rate at once. A rate that does not rise and is above the limit is limited
+    /// in the second round.
+    #[test]
+    fn a_heavy_sender_is_limited_in_its_second_round() {
+        let mut sender = TfrcSender { rtt_s: 0.1, rate: 50e3, ..TfrcSender::cognitive(1000) };
+        sender.equation_rate = 50e3;
+        assert_eq!([0.0; 3].map(|_| sender.equation_or_heavy(20e3)), [50e3, 20e3, 20e3]);
+        // A rate that rises, or one at the limit, ends that.
+        sender.equation_rate = 51e3;
+        assert_eq!(sender.equation_or_heavy(20e3), 51e3);
+        sender.equation_rate = 20e3;
+        assert_eq!([0.0; 2].map(|_| sender.equation_or_heavy(20e3)), [20e3, 20e3]);
+        // The limit is a packet in a round-trip time at least.
+        sender.equation_rate = 11e3;
+        assert_eq!([0.0; 2].map(|_| sender.equation_or_heavy(1.0)), [11e3, 10e3]);
+    }
+
+    /// TFRC-CR's timer: down to an initial window where nothing was sent, else to the least rate.
+    #[test]
+    fn the_timer_of_tfrc_cr_halves_down_to_a_floor() {
+        let expire = |rate, has_sent, halves, rtt_s| {
+            let mut sender = TfrcSender { rtt_s, rate, has_sent, ..TfrcSender::cognitive(1000) };
+            sender.expire_cognitive(at(5), halves, Some(Duration::from_millis(7)));
+            assert_eq!((events(&mut sender), sender.progress.timeouts), (vec![EndpointEvent::Timeout], 1));
+            assert_eq!(sender.feedback_due(), at(12));
+            sender.rate
+        };
+        assert_eq!((expire(90e3, false, true, 0.1), expire(90e3, false, false, 0.1)), (45e3, 90e3));
+        assert_eq!((expire(70e3, false, true, 0.1), expire(30e3, false, true, 0.1)), (40e3, 30e3));
+        assert_eq!((expire(70e3, true, true, 0.1), expire(70e3, false, true, 0.0)), (35e3, 35e3));
+        assert_eq!(expire(20.0, true, true, 0.1), 1000.0 / 64.0);
+    }
+
+    /// The first feedback connects, and its sample is taken whole; the second at 200 ms weighs 0.1. A loss is
+    /// told where the loss event rate rises; lost packets never come back.
+    #[test]
+    fn feedback_moves_the_average_and_tells_of_losses() {
+        let mut sender = TfrcSender::new(1000);
+        sender.open(at(0));
+        let feedback = |sent, loss_event_rate, lost| Feedback {
+            received_sent: at(sent),
+            delay: Duration::from_millis(10),
+            receive_rate: 1000,
+            loss_event_rate,
+            lost,
+            restarts: false,
+        };
+        sender.handle_feedback(at(9), &feedback(0, 0.0, 0));
+        assert!(events(&mut sender).is_empty(), "it names a time to come");
+        sender.handle_feedback(at(110), &feedback(0, 0.0, 0));
+        let sample = |ms| EndpointEvent::RoundTrip(Duration::from_millis(ms));
+        assert_eq!(events(&mut sender), [EndpointEvent::Connected, sample(100)]);
+        assert_eq!((sender.rtt_s, sender.easing, sender.rate), (0.1, 1.0, 40e3));
+        sender.handle_feedback(at(310), &feedback(100, 0.01, 3));
+        assert_eq!(events(&mut sender), [sample(200), EndpointEvent::Loss]);
+        assert!((sender.rtt_s - 0.11).abs() < 1e-12, "{}", sender.rtt_s);
+        let mean = 0.9 * 0.1_f64.sqrt() + 0.1 * 0.2_f64.sqrt();
+        assert!((sender.easing - mean / 0.2_f64.sqrt()).abs() < 1e-12, "{}", sender.easing);
+        sender.handle_feedback(at(320), &feedback(210, 0.01, 2));
+        assert_eq!((events(&mut sender), sender.progress.lost_packets), (vec![sample(100)], 3));
+        let progress = sender.progress();
+        assert_eq!(progress.waiting, Waiting::Application);
+        assert!(progress.smoothed_rtt.is_some() && TfrcSender::new(1).progress().smoothed_rtt.is_none());
+    }
+
+    /// Section 8.2.1: the interval from 0 to 100 ms was used if the sender was held back in it.
+    #[test]
+    fn an_interval_without_a_wait_is_limited_by_the_application() {
+        let rtt = Duration::from_millis(50);
+        for (held, sent, is_limited) in
+            [(50, 100, true), (51, 100, false), (100, 100, false), (101, 100, true)]
+        {
+            let mut limits = Limits::default();
+            limits.use_all(at(held));
+            assert_eq!(limits.covers(at(150), at(sent), rtt), is_limited, "{held}");
+        }
+        let mut limits = Limits::default();
+        [10, 20, 30].into_iter().for_each(|now| limits.use_all(at(now)));
+        assert_eq!(limits.not_limited, [at(10), at(20)]);
+        limits.covers(at(60), at(15), rtt);
+        assert_eq!((limits.new, limits.next, limits.not_limited), (at(15), at(60), [at(20), at(20)]));
+        // The first wait after what was answered is known; the second place is for those after the feedback.
+        limits.use_all(at(61));
+        assert_eq!(limits.not_limited, [at(20), at(61)]);
+        limits.use_all(at(62));
+        assert_eq!(limits.not_limited, [at(20), at(61)]);
+        limits.covers(at(90), at(61), rtt);
+        limits.use_all(at(91));
+        assert_eq!(limits.not_limited, [at(91), at(61)]);
+    }
+}

@@ -130,9 +130,7 @@ impl TfrcCrSender {
         } else {
             let elapsed = now.saturating_since(pause.since).as_secs_f64() / pause.acks.count() as f64;
             // (b) They came half as often, (c) the last is old, (d) they came for a part of the pause only.
-            there > 2.0 * usual && pause.acks.age(now) < 2.0 * there
-                || pause.acks.age(now) > 3.0 * usual
-                || elapsed > 2.0 * there
+            there > 2.0 * usual || pause.acks.age(now) > 3.0 * usual || elapsed > 2.0 * there
         };
         if are_gone {
             self.restarts += 1;
@@ -233,5 +231,50 @@ impl Endpoint for TfrcCrSender {
         show("mean_rtt_s", self.round_trips.mean());
         show("rtt_deviation_s", self.round_trips.deviation());
         show("mean_feedback_gap_s", self.acks.mean());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sender had feedback each 125 ms, the last at 1 s, when a pause began. Returns whether it restarts at
+    /// `now`, after feedback at these times.
+    fn restarts(in_pause: impl IntoIterator<Item = u64>, now: u64) -> bool {
+        let mut sender = TfrcCrSender::new(1000, &TfrcCrSettings::default());
+        [750, 875, 1000].into_iter().for_each(|time| sender.acks.add(Time::from_millis(time)));
+        let since = Time::from_millis(1000);
+        let mut pause = Pause { since, until: since, acks: Gaps::default() };
+        in_pause.into_iter().for_each(|time| pause.acks.add(Time::from_millis(time)));
+        sender.pause = Some(pause);
+        sender.end_pause(Time::from_millis(now), pause);
+        assert!(!sender.is_paused());
+        assert_eq!(sender.acks.count(), if sender.restarts > 0 { 0 } else { 2 });
+        sender.restarts > 0
+    }
+
+    /// The rules (a) to (d), each at its bound and a millisecond beyond.
+    #[test]
+    fn a_sender_restarts_unless_feedback_kept_coming() {
+        // (a) Twice the usual gap without any.
+        assert!(!restarts([], 1250) && restarts([], 1251));
+        // (b) Gaps of twice the usual length.
+        assert!(!restarts([1000, 1250, 1500], 1600) && restarts([1000, 1251, 1502], 1600));
+        // (c) Three usual gaps since the last.
+        let kept = || (1000..=2000).step_by(125);
+        assert!(!restarts(kept(), 2375) && restarts(kept(), 2376));
+        // (d) The pause is twice as long as its gaps.
+        assert!(!restarts([1000, 1125, 1250], 1500) && restarts([1000, 1125, 1250], 1501));
+    }
+
+    /// A + 4 sigma of 100 and 200 ms: 150 + 4 x 50.
+    #[test]
+    fn patience_needs_a_round_trip() {
+        let mut sender = TfrcCrSender::new(1000, &TfrcCrSettings::default());
+        assert_eq!(sender.patience(), None);
+        sender.round_trips.add(0.1);
+        assert_eq!(sender.patience(), Some(Duration::from_millis(100)));
+        sender.round_trips.add(0.2);
+        assert_eq!(sender.patience(), Some(Duration::from_millis(350)));
     }
 }

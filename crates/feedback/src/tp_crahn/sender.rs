@@ -468,3 +468,251 @@ impl Endpoint for TpCrahnSender {
         show("smoothed_rtt_s", self.srtt_s);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MB: u64 = 1_000_000;
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// A sender of 1000 B with data for ever.
+    fn sender() -> TpCrahnSender {
+        let mut sender = TpCrahnSender::new(1000, TpCrahnSettings::default());
+        sender.open(at(0));
+        sender.supply(at(0), Supply::Saturated(true));
+        sender
+    }
+
+    fn send(sender: &mut TpCrahnSender, now: u64) -> usize {
+        std::iter::from_fn(|| sender.poll_transmit(at(now))).count()
+    }
+
+    fn events(sender: &mut TpCrahnSender) -> Vec<EndpointEvent> {
+        std::iter::from_fn(|| sender.poll_event()).collect()
+    }
+
+    /// An acknowledgement of all before `cumulative` and of a packet that was sent at 0.
+    fn ack(cumulative: u64, number: u64) -> Ack {
+        let (answers, delay, blocks) = (at(0), Duration::ZERO, Vec::new());
+        Ack { cumulative, number, answers, delay, room: u64::MAX, rate: 0, is_marked: false, blocks }
+    }
+
+    fn take(sender: &mut TpCrahnSender, now: u64, ack: &Ack) {
+        let packet = Datagram { bytes: ack.encode(), ..Datagram::default() };
+        let path = PathId::default();
+        sender.handle_packet(at(now), Received { packet: &packet, path, marked: false });
+    }
+
+    /// Samples of 250 and 750 ms (RFC 6298): 250 and 125; then 0.75 x 125 + 0.25 x 500 and 0.875 x 250 + 0.125 x
+    /// 750. The timeout is SRTT + 4 RTTVAR, doubled six times at most, and a minute at most.
+    #[test]
+    fn the_timer_is_that_of_rfc_6298() {
+        let mut sender = sender();
+        assert_eq!((sender.rto(), sender.progress().smoothed_rtt), (Duration::from_secs(1), None));
+        assert!(!sender.sample(at(9), &Ack { answers: at(10), ..ack(0, 0) }));
+        assert!(sender.sample(at(250), &ack(0, 0)));
+        assert_eq!((sender.srtt_s, sender.rttvar_s), (0.25, 0.125));
+        assert!(sender.sample(at(750), &ack(0, 0)));
+        assert_eq!((sender.srtt_s, sender.rttvar_s), (0.3125, 0.21875));
+        sender.settings.min_rto = Duration::from_millis(1);
+        assert_eq!(sender.rto(), Duration::from_micros(1_187_500));
+        (sender.srtt_s, sender.rttvar_s) = (0.25, 0.0);
+        let rto = |sender: &mut TpCrahnSender, backoff| {
+            sender.backoff = backoff;
+            sender.rto()
+        };
+        assert_eq!([0, 1, 6, 7].map(|n| rto(&mut sender, n).as_nanos() / MB), [250, 500, 16_000, 16_000]);
+        sender.srtt_s = 1.0;
+        assert_eq!(rto(&mut sender, 6), LONGEST_RTO);
+        sender.settings.min_rto = Duration::from_secs(3);
+        assert_eq!(rto(&mut sender, 0), Duration::from_secs(3));
+        sender.srtt_s = 0.0;
+        assert_eq!(rto(&mut sender, 0), Duration::from_secs(3));
+    }
+
+    /// Ten segments at first. In slow start each acknowledged segment adds one, beyond ssthresh 1 / cwnd; a
+    /// window that is not used does not grow.
+    #[test]
+    fn the_window_is_newrenos() {
+        let mut sender = sender();
+        assert_eq!((send(&mut sender, 0), sender.in_flight, sender.rto_at), (10, 10_000, at(1000)));
+        take(&mut sender, 50, &ack(1000, 0));
+        assert_eq!(events(&mut sender)[0], EndpointEvent::RoundTrip(Duration::from_millis(50)));
+        assert_eq!((sender.cwnd, sender.in_flight, send(&mut sender, 50)), (11.0, 9000, 2));
+        sender.ssthresh = 11.0;
+        take(&mut sender, 60, &ack(2000, 1));
+        assert_eq!((sender.cwnd, sender.is_established), (11.0 + 1.0 / 11.0, true));
+        // With 8000 B in flight before the ACK, two segments more fill ten, and not eleven.
+        take(&mut sender, 70, &ack(4000, 3));
+        sender.cwnd = 10.0;
+        take(&mut sender, 70, &ack(5000, 4));
+        assert_eq!(sender.cwnd, 11.0);
+        take(&mut sender, 70, &ack(6000, 5));
+        assert_eq!(sender.cwnd, 11.0);
+        // What was never sent acknowledges nothing.
+        let before = (sender.in_flight, sender.srtt_s);
+        take(&mut sender, 80, &ack(12_001, 5));
+        take(&mut sender, 80, &ack(5000, 12));
+        assert_eq!((sender.in_flight, sender.srtt_s), before);
+        take(&mut sender, 80, &ack(12_000, 11));
+        assert_eq!((sender.in_flight, sender.rto_at), (0, Time::MAX));
+    }
+
+    /// Three later packets show a loss, once; the window is halved once for each window of data.
+    #[test]
+    fn three_later_packets_show_a_loss() {
+        let mut sender = sender();
+        send(&mut sender, 0);
+        for (number, lost) in [(2, 0), (3, 0), (4, 2)] {
+            let block = Ack { blocks: vec![(2000, 1000 * number + 1000)], ..ack(0, number) };
+            take(&mut sender, 50, &block);
+            assert_eq!(sender.progress.lost_packets, lost, "{number}");
+        }
+        // The first two of ten; three arrived, five are in flight. The window had grown by the first two ACKs.
+        assert_eq!((sender.cwnd, sender.ssthresh, sender.in_flight), (6.0, 6.0, 5000));
+        assert_eq!(events(&mut sender).iter().filter(|it| **it == EndpointEvent::Loss).count(), 1);
+        take(&mut sender, 51, &Ack { blocks: vec![(2000, 6000)], ..ack(0, 5) });
+        assert_eq!((sender.in_flight, send(&mut sender, 51), sender.progress().resent_packets), (4000, 2, 2));
+        assert_eq!((sender.cwnd, sender.recover), (6.0, Some(10_000)), "no growth in the recovery");
+        take(&mut sender, 99, &ack(10_000, 10));
+        assert_eq!((sender.recover, sender.in_flight), (None, 0));
+        sender.cwnd = 3.0;
+        sender.halve();
+        assert_eq!(sender.cwnd, 2.0);
+    }
+
+    /// A mark halves the window once for the packets in flight. One of a packet that was sent while a node
+    /// sensed does not.
+    #[test]
+    fn a_mark_halves_once_and_not_for_sensing() {
+        let mut sender = sender();
+        send(&mut sender, 0);
+        let mark = |number, answers| Ack { is_marked: true, answers: at(answers), ..ack(0, number) };
+        sender.sensing = (at(10), at(20));
+        for (answers, now, halves) in [(10, 30, false), (19, 30, false), (5, 15, false), (9, 30, true)] {
+            let before = sender.cwnd;
+            sender.handle_mark(at(now), &mark(5, answers));
+            assert_eq!(sender.cwnd < before, halves, "{answers}");
+        }
+        sender.handle_mark(at(30), &mark(9, 20));
+        assert_eq!((sender.cwnd, sender.answered_marks), (5.0, 10));
+        sender.handle_mark(at(30), &mark(10, 20));
+        assert_eq!(sender.cwnd, 2.5);
+    }
+
+    /// While a node senses, the window is the room of the route, and a timeout is no congestion.
+    #[test]
+    fn a_node_that_senses_bounds_the_window() {
+        let mut sender = sender();
+        let pause = sender.settings.longest_pause;
+        sender.handle_link_event(at(10), LinkEvent::SensingStart { until: at(20) });
+        sender.room = 3500;
+        let windows = [9, 10, 19, 20].map(|now| sender.window(at(now)));
+        assert_eq!(windows, [10_000, 3500, 3500, 10_000]);
+        assert_eq!(
+            (sender.state(at(10)), sender.state(at(20))),
+            (TpCrahnState::Sensing, TpCrahnState::Establishment)
+        );
+        sender.room = 10;
+        assert_eq!((sender.window(at(10)), send(&mut sender, 10)), (1000, 1));
+        sender.expire(at(15));
+        assert_eq!((sender.progress.timeouts, sender.in_flight, sender.rto_at), (0, 1000, at(1015)));
+        sender.expire(at(20));
+        assert_eq!((sender.progress.timeouts, sender.in_flight, sender.rto_at), (1, 0, at(2020)));
+        assert_eq!((sender.cwnd, sender.ssthresh, sender.backoff), (1.0, 2.0, 1));
+        assert_eq!(events(&mut sender), [EndpointEvent::Timeout]);
+        sender.handle_link_event(at(30), LinkEvent::SensingStart { until: Time::MAX });
+        assert_eq!(sender.sensing, (at(30), at(30) + pause));
+    }
+
+    /// A change of channel stops the sender; the end of it, or the longest pause, lets it go on.
+    #[test]
+    fn a_change_of_channel_pauses() {
+        let mut sender = sender();
+        let pause = sender.settings.longest_pause;
+        sender.handle_route_event(at(5), at(9), LinkEvent::SwitchingStart { until: Time::MAX });
+        assert_eq!(sender.poll_timeout(), at(9));
+        sender.handle_timeout(at(9));
+        assert_eq!((sender.state(at(9)), sender.pauses), (TpCrahnState::SpectrumChange, 1));
+        assert_eq!((sender.progress().waiting, send(&mut sender, 9)), (Waiting::Timeout, 0));
+        assert_eq!(sender.poll_timeout(), at(9) + pause);
+        sender.handle_route_event(at(10), at(10), LinkEvent::SwitchingStart { until: Time::MAX });
+        assert_eq!(sender.pauses, 1, "it is paused already");
+        sender.handle_route_event(at(10), at(40), LinkEvent::SwitchingEnd);
+        assert_eq!(sender.poll_timeout(), at(40));
+        sender.handle_timeout(at(40));
+        assert_eq!(
+            (sender.state(at(40)), sender.progress().waiting),
+            (TpCrahnState::Establishment, Waiting::Window)
+        );
+        assert_eq!((send(&mut sender, 40), sender.poll_timeout()), (10, at(1040)));
+        sender.pause(at(50));
+        sender.handle_timeout(Time::from_nanos((at(50) + pause).as_nanos() - 1));
+        assert!(sender.paused_until.is_some());
+        sender.handle_timeout(at(50) + pause);
+        assert!(sender.paused_until.is_none());
+        let mut closed = TpCrahnSender::new(1000, TpCrahnSettings::default());
+        closed.handle_route_event(at(5), at(9), LinkEvent::SwitchingStart { until: Time::MAX });
+        closed.pause(at(9));
+        assert_eq!(
+            (closed.pauses, closed.poll_timeout(), closed.progress().waiting),
+            (0, Time::MAX, Waiting::Nothing)
+        );
+    }
+
+    /// 8000 bits take 8 ms at 1 Mbit/s and 4 at 2. From 2 to 1 Mbit/s the round-trip time of 100 ms grows by 4:
+    /// the share of 1 Mbit/s x 104 ms / 8000 bits is 13 segments.
+    #[test]
+    fn the_window_follows_the_bottleneck() {
+        let resumed = |old: u64, told: u64, new: u64, srtt_s: f64| {
+            let mut sender = sender();
+            (sender.route_rate, sender.told_rate, sender.srtt_s) = (old * MB, told, srtt_s);
+            sender.resume(at(5), Some(Rate::from_bits_per_second(new * MB)));
+            assert_eq!(sender.told_rate, if new > 0 { new * MB } else { told });
+            (sender.cwnd / sender.settings.utilisation, sender.route_rate / MB)
+        };
+        let close = |(cwnd, rate): (f64, u64), expected: f64| (cwnd - expected).abs() < 1e-9 && rate > 0;
+        assert!(close(resumed(2, 0, 1, 0.1), 13.0));
+        // A faster channel counts where the node was the bottleneck, to 0.1 %: 2 Mbit/s x 96 ms.
+        assert!(close(resumed(1, MB, 2, 0.1), 24.0) && close(resumed(1, MB + 1000, 2, 0.1), 24.0));
+        let kept = 10.0 / TpCrahnSettings::default().utilisation;
+        assert_eq!(resumed(1, MB + 1010, 2, 0.1), (kept, 1));
+        assert_eq!(resumed(1, 0, 2, 0.1), (kept, 1));
+        assert_eq!(resumed(0, 0, 2, 0.1), (kept, 0));
+        assert_eq!(resumed(2, 0, 1, 0.0), (kept, 2));
+        assert_eq!(resumed(2, 2 * MB, 2, 0.1), (kept, 2));
+        assert_eq!(resumed(2, 0, 0, 0.1), (kept, 2));
+        // A round-trip time is a transmission at least, and the window a segment.
+        let (cwnd, rate) = resumed(1, MB, 100, 0.001);
+        assert_eq!((cwnd * TpCrahnSettings::default().utilisation, rate), (1.0, 100));
+    }
+
+    /// The last acknowledgement closes; before it data is there or in flight.
+    #[test]
+    fn an_end_closes_when_all_has_arrived() {
+        let mut sender = TpCrahnSender::new(1000, TpCrahnSettings::default());
+        sender.supply(at(0), Supply::Bytes(1500));
+        assert_eq!(send(&mut sender, 0), 0);
+        sender.open(at(0));
+        sender.close(at(0));
+        assert_eq!((send(&mut sender, 0), sender.progress().sent_bytes), (2, 1500));
+        assert_eq!(
+            (sender.progress().waiting, sender.progress().in_flight_bytes),
+            (Waiting::Application, Some(1500))
+        );
+        take(&mut sender, 20, &Ack { room: 7, rate: 9, ..ack(1500, 1) });
+        assert_eq!((sender.room, sender.route_rate), (7, 9));
+        take(&mut sender, 20, &ack(1500, 1));
+        let mut shown = Vec::new();
+        sender.observe(&mut |_, value| shown.push(value));
+        assert_eq!(shown[1..], [9.0, 7.0, 0.02], "what no node tells stays");
+        events(&mut sender);
+        assert_eq!((send(&mut sender, 20), events(&mut sender)), (0, vec![EndpointEvent::Closed]));
+        assert_eq!((sender.poll_timeout(), send(&mut sender, 21)), (Time::MAX, 0));
+        assert!(events(&mut sender).is_empty());
+    }
+}

@@ -194,3 +194,6 @@ impl<P: LinkPayload> Link<P> {
         self.counters.carried_bytes += u64::from(going.size);
     }
 }
+
+#[cfg(test)]
+mod tests;

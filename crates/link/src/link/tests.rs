@@ -147,6 +147,22 @@ fn losses_in_runs_have_their_share_and_their_length() {
     assert!(fates.contains(&true) && !fates.windows(2).any(|pair| pair[0] && pair[1]));
 }
 
+/// A share of all frames in runs of five is none that a chain can have: the nearest chain loses a frame after each
+/// that arrived. Runs of less than a frame are of one.
+#[test]
+fn shares_that_no_chain_has_end_at_the_nearest() {
+    let mut all =
+        crate::losses::Losses::new(Probability::ONE, Some(5.0), &[], RandomStream::new(7, "loss", 0));
+    let fates: Vec<bool> = (0..2000).map(|_| all.next()).collect();
+    assert!(fates.contains(&false) && fates.windows(2).all(|pair| pair[0] || pair[1]));
+    let lost = fates.iter().filter(|lost| **lost).count();
+    assert!((1600..1740).contains(&lost), "five of six: {lost}");
+    let mut short =
+        crate::losses::Losses::new(Probability::ONE, Some(0.5), &[], RandomStream::new(7, "loss", 0));
+    let fates: Vec<bool> = (0..9).map(|_| short.next()).collect();
+    assert!(fates.windows(2).all(|pair| pair[0] != pair[1]), "{fates:?}");
+}
+
 #[test]
 fn drop_tail_in_bytes_lets_small_packets_in() {
     let mut link = made(&LinkConfig { queue: DropTail::of(QueueLimit::Bytes(1999)), ..config() });
@@ -644,4 +660,182 @@ fn what_is_under_way_keeps_its_delay() {
 #[test]
 fn a_link_takes_eight_cache_lines() {
     assert!(size_of::<Link<[u8; 44]>>() <= 512, "{} bytes", size_of::<Link<[u8; 44]>>());
+}
+
+/// A MAC sends a packet three times over: it waits until the first time, and is carried as it arrives. A
+/// packet that is given up is carried not at all.
+#[test]
+fn a_mac_serves_one_packet_at_a_time() {
+    let mut link = made(&LinkConfig { queue: packets(2), ..config() });
+    link.set_channel(at(0), Gate::Served, None);
+    assert!(link.head_size().is_none() && !link.is_plain());
+    link.begin_service(at(0));
+    let outcomes: Vec<_> = (0..3).map(|number| link.offer(at(number), frame(number as u32))).collect();
+    assert_eq!(outcomes, [OfferOutcome::Wake, OfferOutcome::Taken, OfferOutcome::Dropped]);
+    assert_eq!((link.head_size(), link.backlog(), link.room(1000)), (Some(1000), (2000, 2), 0));
+    link.begin_service(at(100));
+    link.begin_service(at(300));
+    assert_eq!((link.backlog(), link.room(1000), link.counters().waited), ((1000, 1), 1000, 100));
+    // On the air from 400 to 1400 ns, and known to arrive: half of it is over at 900.
+    link.put_on_air(at(400), at(400), at(1400), link.channel_rate(), true);
+    assert_eq!(
+        [300, 400, 900, 1400, 9000].map(|now| link.carried(at(now))),
+        [0.0, 0.0, 500.0, 1000.0, 1000.0]
+    );
+    let first = link.end_service(at(1400), None);
+    assert_eq!((first.packet, first.waited()), (Packet(0), Duration::from_nanos(100)));
+    assert_eq!((link.counters().delivered, link.counters().carried_bytes), (1, 1000));
+    link.begin_service(at(2000));
+    // Whether it arrives is not known: nothing is carried.
+    link.put_on_air(at(2000), at(2000), at(3000), link.channel_rate(), false);
+    assert_eq!(link.carried(at(3000)), 1000.0);
+    let second = link.end_service(at(3000), Some(DropCause::Retry));
+    assert_eq!((second.packet, second.waited()), (Packet(1), Duration::from_nanos(1999)));
+    let counters = link.counters();
+    assert_eq!((counters.delivered, counters.carried_bytes, counters.waited), (1, 1000, 2099));
+    assert_eq!((counters.drops, link.backlog(), link.len()), ([1, 0, 0, 1, 0, 0], (0, 0), 0));
+    assert_eq!(link.offer(at(3000), frame(3)), OfferOutcome::Wake, "the queue is empty again");
+}
+
+/// A MAC of slots takes several packets; what it loses is not carried.
+#[test]
+fn a_mac_of_slots_takes_several_packets() {
+    let mut link = made(&config());
+    link.serve_many(1500);
+    assert_eq!(link.rounding(0), 1.0 + 10e6 / 16e9 + 1500.0);
+    link.set_channel(at(0), Gate::Served, None);
+    assert_eq!(link.take_next(at(0)), None);
+    let outcomes: Vec<_> = (0..3).map(|number| link.offer(at(0), frame(number))).collect();
+    assert_eq!(outcomes, [OfferOutcome::Wake, OfferOutcome::Taken, OfferOutcome::Taken]);
+    assert_eq!((link.take_next(at(5)), link.take_lost(at(6))), (Some(1000), Some(1000)));
+    assert_eq!((link.backlog(), link.len(), link.counters().carried_bytes), ((1000, 1), 3, 1000));
+    assert_eq!((link.counters().waited, link.take_next(at(7))), (11, Some(1000)));
+    assert_eq!(link.take_next(at(8)), None);
+    // The MAC has all three: the next one finds nothing that waits.
+    assert_eq!(link.offer(at(8), frame(3)), OfferOutcome::Wake);
+    let first = link.finish(None);
+    assert_eq!((first.packet, first.waited()), (Packet(0), Duration::from_nanos(5)));
+    assert_eq!(link.finish(Some(DropCause::Loss)).packet, Packet(1));
+    assert_eq!(link.finish(None).packet, Packet(2));
+    assert_eq!((link.counters().delivered, link.counters().drops), (2, [0, 1, 0, 0, 0, 0]));
+    assert_eq!((link.len(), link.backlog()), (1, (1000, 1)));
+}
+
+/// A frame of 1000 B is cut after a quarter of its time: what was read before is given back.
+#[test]
+fn a_silence_cuts_the_frame_on_the_air() {
+    let mut link = made(&config());
+    link.offer(at(100), frame(0));
+    assert_eq!(link.carried(at(100 + TX / 4)), 250.0);
+    link.set_channel(at(100 + TX / 2), Gate::Drop, None);
+    let cut = *link.cut().unwrap();
+    let readings = [0, 100, 100 + TX / 4, 100 + TX / 2, 100 + TX].map(|time| cut.sent_by(at(time)));
+    assert_eq!(readings, [0.0, 0.0, 250.0, 500.0, 500.0]);
+    assert_eq!((link.carried(at(9 * TX)), link.on_air(at(TX))), (0.0, Some((at(100), true))));
+    // A frame that has just ended is not cut, nor is one that met a silence before.
+    link.set_channel(at(100 + TX), Gate::Open, None);
+    assert!(link.cut().is_none());
+    link.offer(at(2 * TX), frame(1));
+    link.set_channel(at(3 * TX), Gate::Drop, None);
+    assert!(link.cut().is_none());
+    link.offer(at(4 * TX), frame(2));
+    link.set_channel(at(4 * TX + 1), Gate::Open, None);
+    link.set_channel(at(4 * TX + 2), Gate::Drop, None);
+    assert!(link.cut().is_none());
+    let fates: Vec<_> = drain(&mut link).into_iter().map(|(number, .., cause)| (number, cause)).collect();
+    let silence = Some(DropCause::Silence);
+    assert_eq!(fates, [(0, silence), (1, None), (2, silence)]);
+}
+
+/// At the very end of a frame the transmitter is free for the next, but counts as busy.
+#[test]
+fn a_transmitter_is_idle_after_its_frame() {
+    let mut link = made(&config());
+    assert_eq!((link.idle_since(at(0)), link.idle_since(at(1))), (None, Some(at(0))));
+    link.offer(at(10), frame(0));
+    link.offer(at(10), frame(1));
+    let end = 10 + 2 * TX;
+    assert_eq!([end - 1, end].map(|now| link.idle_since(at(now))), [None, None]);
+    assert_eq!([end - 1, end].map(|now| link.is_free(at(now))), [false, false]);
+    assert_eq!([end - 1, end].map(|now| link.on_air(at(now))), [Some((at(10 + TX), false)), None]);
+    assert_eq!((link.idle_since(at(end + 1)), link.is_free(at(end + 1))), (Some(at(end)), true));
+    link.offer(at(end + 5), frame(2));
+    link.offer(at(end + 5), frame(3));
+    assert!(link.is_free(at(end + 6 + 2 * TX)), "both are sent, though nobody looked");
+    assert_eq!(link.queue_length(at(end + 6 + 2 * TX)), 0);
+    // What a silence holds does not keep the transmitter, but it is not idle.
+    link.set_channel(at(9 * TX), Gate::Hold, None);
+    link.offer(at(9 * TX), frame(4));
+    assert!(link.is_free(at(10 * TX)) && link.idle_since(at(10 * TX)).is_none());
+}
+
+/// What is offered while a packet is under way is the first since that arrived.
+#[test]
+fn a_packet_is_the_first_since_the_one_before_arrived() {
+    let mut link = made(&LinkConfig { delay: Duration::ZERO, ..config() });
+    link.offer(at(0), frame(0));
+    assert_eq!(link.first().map(|it| it.packet), Some(Packet(0)));
+    link.arrive(at(TX));
+    assert!(link.first().is_none());
+    let outcome = OfferOutcome::Schedule { at: at(2 * TX), since: at(TX) };
+    assert_eq!(link.offer(at(TX), frame(1)), outcome);
+    link.arrive(at(2 * TX));
+    assert_eq!(
+        link.offer(at(3 * TX), frame(2)),
+        OfferOutcome::Schedule { at: at(4 * TX), since: at(3 * TX) }
+    );
+    link.lose(DropCause::Interference);
+    assert_eq!((link.counters().delivered, link.counters().drops), (1, [0, 0, 0, 0, 1, 0]));
+}
+
+/// A payload says nothing of itself unless it must; a wait elsewhere adds to a frame's own.
+#[test]
+fn a_plain_packet_is_of_one_flow_and_cannot_be_marked() {
+    let mut frame = frame(7);
+    assert_eq!(
+        (frame.packet.flow(), frame.packet.is_ecn_capable(), frame.packet.is_l4s()),
+        (0, false, false)
+    );
+    frame.add_wait(Duration::from_nanos(5));
+    frame.add_wait(Duration::from_nanos(6));
+    assert_eq!((frame.waited(), frame.size()), (Duration::from_nanos(11), 1000));
+}
+
+/// A link of one rate tells so, and the rate whatever the gate; a rate that changes is remembered.
+#[test]
+fn a_link_tells_its_rate() {
+    let mut link = made(&config());
+    let [own, twice] = [10_000_000, 20_000_000].map(Rate::from_bits_per_second);
+    assert!(link.has_one_rate() && link.is_plain() && !link.is_managed());
+    assert_eq!(
+        (link.rate_at(at(0)), link.available_rate(), link.rounding(1)),
+        (own, own, 1.0 + 2.0 * 10e6 / 16e9)
+    );
+    link.set_channel(at(0), Gate::Open, Some(own));
+    assert!(link.has_one_rate());
+    link.set_channel(at(0), Gate::Open, Some(twice));
+    assert!(!link.has_one_rate());
+    link.set_channel(at(1), Gate::Hold, None);
+    assert_eq!(
+        (link.channel_rate(), link.available_rate(), link.rate_at(at(1))),
+        (own, Rate::ZERO, Rate::ZERO)
+    );
+    assert_eq!((link.rounding(1), link.gate()), (1.0 + 2.0 * 20e6 / 16e9, Gate::Hold));
+    let lossy = LinkConfig { drops: vec![1], ..config() };
+    assert!(
+        !made(&lossy).is_plain()
+            && !made(&LinkConfig { loss: Probability::new(0.1).unwrap(), ..config() }).is_plain()
+    );
+    // The queue of 4000 B has room for what is left; one of 3 packets counts them at a size.
+    let bytes = LinkConfig { queue: DropTail::of(QueueLimit::Bytes(4000)), ..config() };
+    let (mut bytes, mut three) = (made(&bytes), made(&LinkConfig { queue: packets(3), ..config() }));
+    for link in [&mut bytes, &mut three] {
+        assert!(!link.take_overflow());
+        (0..9).for_each(|number| _ = link.offer(at(0), frame(number)));
+        assert!(link.take_overflow() && !link.take_overflow());
+    }
+    assert_eq!((bytes.backlog(), three.backlog()), ((4000, 4), (3000, 3)));
+    bytes.queue_length(at(TX));
+    three.queue_length(at(TX));
+    assert_eq!((bytes.room(40), three.room(40)), (1000, 40));
 }

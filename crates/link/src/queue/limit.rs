@@ -50,3 +50,21 @@ pub(super) const PATTERN: &str =
     "^ *([0-9]+ *packets?|[0-9.]+([eE][+-]?[0-9]+)? *(B|bytes|kB|KB|KiB|MB|MiB|GB|GiB)) *$";
 
 cogtcp_units::text_form!(QueueLimit, EXPECTING, PATTERN);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_is_of_packets_or_of_bytes() {
+        let read = |text: &str| text.parse::<QueueLimit>();
+        assert_eq!(read("1 packet"), Ok(QueueLimit::Packets(1)));
+        assert_eq!(read("1000000000 packets"), Ok(QueueLimit::Packets(MOST_PACKETS)));
+        assert_eq!(read("2 KiB"), Ok(QueueLimit::Bytes(2048)));
+        for wrong in ["1000000001 packets", "4294967297 packets", "5", "x packets"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        let shown = [QueueLimit::Packets(1), QueueLimit::Packets(2), QueueLimit::Bytes(2048)];
+        assert_eq!(shown.map(|it| it.to_string()), ["1 packet", "2 packets", "2 KiB"]);
+    }
+}

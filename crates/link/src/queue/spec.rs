@@ -76,8 +76,9 @@ impl schemars::JsonSchema for QueueSpec {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CoDel, DisciplineSpec, QueueLimit, QueueSpec};
-    use cogtcp_units::Duration;
+    use super::super::testing::wrong;
+    use super::super::{CoDel, DisciplineSpec, DualPi2, FqCoDel, QueueLimit, QueueSpec, Red};
+    use cogtcp_units::{Duration, Probability};
 
     fn read(json: &str) -> Result<QueueSpec, String> {
         serde_json::from_str(json).map_err(|error| error.to_string())
@@ -114,5 +115,79 @@ mod tests {
             let text = serde_json::to_string(&QueueSpec::from(spec.clone())).unwrap();
             assert_eq!(read(&text), Ok(spec.into()), "{text}");
         }
+    }
+
+    /// Each value is the last that is right, or the first that is wrong.
+    #[test]
+    fn settings_of_disciplines_have_bounds() {
+        let none: [&str; 0] = [];
+        let (zero, us) = (Duration::ZERO, Duration::from_micros);
+        let least = Red {
+            min_threshold: 1e-9,
+            max_threshold: 2e-9,
+            max_probability: Probability::new(1e-9).unwrap(),
+            weight: 1.0,
+            limit: 1,
+            mean_packet: 1,
+            ..Red::default()
+        };
+        assert_eq!(wrong(&least), none);
+        assert_eq!(wrong(&Red { min_threshold: 0.0, ..least.clone() }), ["min_threshold"]);
+        assert_eq!(wrong(&Red { max_threshold: 1e-9, ..least.clone() }), ["max_threshold"]);
+        assert_eq!(wrong(&Red { max_threshold: 0.9e9, ..least.clone() }), none);
+        assert_eq!(wrong(&Red { max_threshold: 1e9, ..least.clone() }), ["max_threshold"]);
+        assert_eq!(wrong(&Red { max_probability: Probability::ZERO, ..least.clone() }), ["max_probability"]);
+        assert_eq!(wrong(&Red { weight: 0.0, ..least.clone() }), ["weight"]);
+        assert_eq!(wrong(&Red { weight: 1.001, ..least.clone() }), ["weight"]);
+        assert_eq!(wrong(&Red { limit: 0, mean_packet: 0, ..least }), ["limit", "mean_packet"]);
+
+        let least = CoDel { target: us(1), interval: us(1), limit: 1, ..CoDel::default() };
+        assert_eq!(wrong(&least), none);
+        assert_eq!(wrong(&CoDel { target: zero, limit: 0, ..least.clone() }), ["target", "limit"]);
+        assert_eq!(wrong(&CoDel { target: us(2), ..least }), ["interval"]);
+
+        let least =
+            FqCoDel { target: us(1), interval: us(1), flows: 1, quantum: 1, limit: 1, ..FqCoDel::default() };
+        assert_eq!(wrong(&least), none);
+        assert_eq!(wrong(&FqCoDel { flows: 65_536, ..least.clone() }), none);
+        assert_eq!(wrong(&FqCoDel { flows: 65_537, target: us(2), ..least.clone() }), ["interval", "flows"]);
+        let nothing = FqCoDel { flows: 0, quantum: 0, limit: 0, ..least };
+        assert_eq!(wrong(&nothing), ["flows", "quantum", "limit"]);
+
+        let least = DualPi2 {
+            target: us(1),
+            update: us(100),
+            alpha: 1e-9,
+            beta: 1e-9,
+            coupling: 1e-9,
+            step: zero,
+            limit: 1,
+        };
+        assert_eq!(wrong(&least), none);
+        let most = DualPi2 { alpha: 0.9e6, beta: 0.9e6, coupling: 0.9e6, ..least.clone() };
+        assert_eq!(wrong(&most), none);
+        let nothing = DualPi2 {
+            target: zero,
+            update: us(99),
+            alpha: 0.0,
+            beta: 0.0,
+            coupling: 0.0,
+            step: zero,
+            limit: 0,
+        };
+        assert_eq!(wrong(&nothing), ["target", "update", "alpha", "beta", "coupling", "limit"]);
+        let beyond = DualPi2 { alpha: 1e6, beta: 1e6, coupling: 1e6, ..least };
+        assert_eq!(wrong(&beyond), ["alpha", "beta", "coupling"]);
+    }
+
+    /// A length is drop-tail, which draws nothing and needs no discipline.
+    #[test]
+    fn red_and_dualpi2_draw() {
+        let random: Vec<bool> = DisciplineSpec::NAMES
+            .iter()
+            .map(|name| QueueSpec::from(DisciplineSpec::of_name(name).unwrap()).is_random())
+            .collect();
+        assert_eq!(random, [true, false, false, true]);
+        assert!(!QueueSpec::DropTail(QueueLimit::Packets(1)).is_random());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Discipline, DropCause, Named, QueueDiscipline, Signals, Site};
 use crate::frame::{Frame, LinkPayload};
-use cogtcp_units::{RandomStream, Rate, Time, WrongSetting};
+use cogtcp_units::{Check, RandomStream, Rate, Time, WrongSetting};
 
 /// A packet of 1000 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -46,6 +46,23 @@ impl LinkPayload for TestPacket {
 
 pub(super) fn at(ms: u64) -> Time {
     Time::from_millis(ms)
+}
+
+/// The fields that are wrong.
+#[derive(Default)]
+struct Wrong(Vec<String>);
+
+impl Check for Wrong {
+    fn error(&mut self, field: &str, _: String, _: String) {
+        self.0.push(field.to_owned());
+    }
+}
+
+/// Returns the fields that the discipline of these settings refuses.
+pub(super) fn wrong(config: &impl Named) -> Vec<String> {
+    let mut found = Wrong::default();
+    config.check(&mut found);
+    found.0
 }
 
 /// A discipline on a link of 8 Mbit/s: a packet takes 1 ms.

@@ -222,4 +222,14 @@ mod tests {
         config.receiver.handshake = Handshake { timestamps: true, ..config.receiver.handshake };
         assert_eq!(config, TcpConfig::default());
     }
+
+    /// Windows of the table are in segments of the connection, or in bytes.
+    #[test]
+    fn windows_count_the_connections_segments() {
+        let mut config = TcpConfig::default();
+        let initial_ssthresh = Some(crate::Window::Segments(crate::Segments(7)));
+        let max_window = Some(crate::Window::Bytes(cogtcp_units::Bytes::new(9)));
+        TcpSettings { initial_ssthresh, max_window, ..TcpSettings::default() }.apply(&mut config, 500);
+        assert_eq!((config.sender.initial_ssthresh, config.sender.max_window), (3500, Some(9)));
+    }
 }

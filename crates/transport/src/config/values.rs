@@ -251,3 +251,57 @@ text_form!(
     "\"off\", \"adaptive\" (TCP-ADA), \"linux\", or the longest delay of an acknowledgement, for example \"200 ms\"",
     "^ *(off|adaptive|linux|[0-9.]+([eE][+-]?[0-9]+)? *(ns|us|µs|ms|s|min|h)) *$"
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Text and value, and back; then what is refused.
+    #[test]
+    fn windows_are_read_as_they_are_written() {
+        let read = |text: &str| text.parse::<Window>();
+        let segments = |count| Window::Segments(Segments(count));
+        let right = [
+            ("1 segment", segments(1)),
+            ("20 segments", segments(20)),
+            ("1000000000 segments", segments(MOST)),
+            ("64 KiB", Window::Bytes(Bytes::new(65_536))),
+        ];
+        for (text, window) in right {
+            assert_eq!((read(text), window.to_string().as_str()), (Ok(window), text));
+        }
+        assert_eq!((segments(3).bytes(1000), Window::Bytes(Bytes::new(7)).bytes(1000)), (3000, 7));
+        for text in ["0 segments", "1000000001 segments", "4294967297 segments"] {
+            assert!(read(text).unwrap_err().contains("out of range"), "{text}");
+        }
+        // What has segments is told of segments, all else of both.
+        assert!(read("2 segs").unwrap_err().contains("not a number of segments"));
+        assert!(read("20").unwrap_err().contains("write segments or bytes"));
+    }
+
+    /// RFC 6928 equation 1: ten segments, at most 14,600 B or two segments.
+    #[test]
+    fn initial_windows_have_their_size() {
+        let sizes = [1000, 1460, 1461, 7300, 7301].map(|mss| InitialWindow::Rfc6928.bytes(mss));
+        assert_eq!(sizes, [10_000, 14_600, 14_600, 14_600, 14_602]);
+        assert_eq!([0, 1, 3].map(|count| InitialWindow::Segments(count).bytes(500)), [500, 500, 1500]);
+        for (text, window) in
+            [("rfc6928", InitialWindow::Rfc6928), ("2 segments", InitialWindow::Segments(2))]
+        {
+            assert_eq!((text.parse(), window.to_string().as_str()), (Ok(window), text));
+        }
+        assert!("rfc".parse::<InitialWindow>().unwrap_err().contains("or \"rfc6928\""));
+    }
+
+    #[test]
+    fn delays_of_acknowledgements_are_read_as_they_are_written() {
+        let on = DelayedAck::On { timeout: Duration::from_millis(200) };
+        let adaptive = DelayedAck::Adaptive { limit: Duration::from_millis(500) };
+        for (text, delay) in
+            [("off", DelayedAck::Off), ("200 ms", on), ("adaptive", adaptive), ("linux", DelayedAck::Linux)]
+        {
+            assert_eq!((text.parse(), delay.to_string().as_str()), (Ok(delay), text));
+        }
+        assert!("soon".parse::<DelayedAck>().is_err());
+    }
+}

@@ -64,7 +64,7 @@ pub fn linux_control(control: &str) -> Option<LinuxControl> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::ParameterValue;
+    use crate::congestion::{ParameterKind, ParameterValue};
 
     #[test]
     fn makes_by_name_or_says_what_is_near() {
@@ -85,5 +85,43 @@ mod tests {
         let mut wrong = Parameters::new();
         wrong.set("decrease", ParameterValue::Flag(true));
         assert!(message(wrong).contains("does not take true"));
+    }
+
+    /// Which controls ask for samples of the delivery rate, and which own their window from the start. None counts an
+    /// ACK before it is judged, unless its rules are Linux's Westwood.
+    #[test]
+    fn controls_say_what_they_need() {
+        let names = |has: fn(&dyn CongestionControl) -> bool| -> Vec<&str> {
+            let controls = ControlInfo::all()
+                .iter()
+                .map(|info| (info.name, make(info.name, &Parameters::new()).unwrap()));
+            controls.filter(|(_, control)| has(&**control)).map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(|control| control.uses_delivery_rate()), ["bbr", "bbr1"]);
+        assert_eq!(names(|control| control.owns_cwnd()), ["bbr", "bbr1", "atcp", "copa", "prague"]);
+        assert_eq!(names(|control| control.counts_acks_first()), [""; 0]);
+        // Other rules of a control need no more, but that Linux's Westwood counts ACKs first.
+        let mut counting = Vec::new();
+        for info in ControlInfo::all() {
+            for spec in info.parameters {
+                let ParameterKind::Choice { choices, .. } = spec.kind else { continue };
+                for choice in choices {
+                    let mut table = Parameters::new();
+                    table.set(spec.name, ParameterValue::Text((*choice).to_owned()));
+                    let control = make(info.name, &table).unwrap();
+                    assert_eq!(
+                        control.uses_delivery_rate(),
+                        info.name.starts_with("bbr"),
+                        "{} {choice}",
+                        info.name
+                    );
+                    assert_eq!(control.name(), info.name);
+                    if control.counts_acks_first() {
+                        counting.push((info.name, *choice));
+                    }
+                }
+            }
+        }
+        assert_eq!(counting, [("westwood", "linux")]);
     }
 }

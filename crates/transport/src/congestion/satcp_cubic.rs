@@ -237,4 +237,16 @@ mod tests {
         }
         assert_eq!(one.tcp, other.tcp);
     }
+
+    /// A loss that is ignored leaves the threshold, but two segments at least.
+    #[test]
+    fn an_ignored_loss_keeps_the_threshold() {
+        for (before, after) in [(50 * MSS, 50 * MSS), (2 * MSS, 2 * MSS), (MSS, 2 * MSS)] {
+            let mut bench = Bench::new(NAME, &[], 100);
+            bench.tcp.ssthresh = before;
+            bench.control.extension().unwrap().on_ack_option(bench.now, &mut bench.tcp, 2000);
+            assert_eq!(bench.control.ssthresh(bench.now, &bench.tcp), after);
+            assert!(bench.control.owns_cwnd() && !bench.control.uses_delivery_rate());
+        }
+    }
 }

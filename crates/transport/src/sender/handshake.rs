@@ -158,8 +158,7 @@ impl Sender {
         self.rack = (self.sack_ok && self.config.recovery.rack).then(|| Box::new(Rack::new(last_in_order)));
         self.negotiate_ecn(syn_ack);
         self.peer_scale =
-            // RFC 7323 section 2.3: a shift over 14 counts as 14.
-            if self.config.handshake.window_scaling { syn_ack.window_scale().unwrap_or(0).min(14) } else { 0 };
+            if self.config.handshake.window_scaling { syn_ack.window_scale().unwrap_or(0) } else { 0 };
         if self.config.handshake.timestamps
             && let Some(ts) = syn_ack.timestamps()
         {

@@ -221,6 +221,13 @@ fn rfc7323_5_5_paws_forgets_after_24_days() {
     d.exchange("#1 ts 200/0", "ack #2");
     d.at(25 * 86_400_000);
     d.exchange("#2 ts 150/0", "ack #3 ts 2160000000/150");
+    // It is refused a millisecond before, and taken at 24 days.
+    let mut d = ReceiverDialogue::connected_by(receiver_config(), "S @0 ts 100/0");
+    d.exchange("#1 ts 200/0", "ack #2");
+    d.at(24 * 86_400_000 - 1);
+    d.exchange("#2 ts 150/0", "ack #2 ts 2073599999/200");
+    d.at(24 * 86_400_000);
+    d.exchange("#2 ts 150/0", "ack #3 ts 2073600000/150");
 }
 
 /// RFC 7323 section 3.2: once negotiated, a segment without timestamps is dropped silently.

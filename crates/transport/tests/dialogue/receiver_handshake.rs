@@ -270,3 +270,15 @@ fn rfc9293_3_4_sequence_numbers_wrap() {
         assert_eq!((d.end.state(), d.end.delivered()), (ReceiverState::Closed, 4000));
     }
 }
+
+/// RFC 9293 section 3.10.7.4, fifth: a segment without the ACK bit is dropped, whatever it carries.
+#[test]
+fn rfc9293_3_10_7_4_data_without_ack_is_dropped() {
+    let mut d = ReceiverDialogue::connected(receiver_config());
+    let mut segment = Segment::new(SeqNumber::new(700_001), SeqNumber::new(0), MSS, 500, Flags::PSH);
+    segment.tag = 5;
+    d.end.handle_segment(d.now(), &segment);
+    d.expect_nothing();
+    assert_eq!((d.end.in_order(), d.end.stats().bytes), (0, 0));
+    d.exchange("#1", "ack #2");
+}

@@ -221,3 +221,45 @@ fn a_control_sees_the_reduction_by_linuxs_hooks() {
     ];
     assert_eq!(*seen.lock().unwrap(), expected);
 }
+
+/// A control that takes the whole window as a reduction completes is left a segment: with less no data could leave.
+#[test]
+fn a_completed_reduction_leaves_a_segment() {
+    #[derive(Debug)]
+    struct Greedy;
+    impl CongestionControl for Greedy {
+        fn name(&self) -> &str {
+            "greedy"
+        }
+        fn ssthresh(&mut self, _: cogtcp_units::Time, tcp: &TcpState) -> u64 {
+            tcp.cwnd / 2
+        }
+        fn cong_avoid(&mut self, _: cogtcp_units::Time, _: &mut TcpState, _: &AckSample) {}
+        fn cwnd_event(&mut self, _: cogtcp_units::Time, tcp: &mut TcpState, event: CaEvent) {
+            if event == CaEvent::CompleteCwr {
+                tcp.cwnd = 0;
+            }
+        }
+    }
+    // By an echo.
+    let mut d = SenderDialogue::with_control(config(Recovery::Sack), Box::new(Greedy));
+    d.handshake("S.E ack 1 mss 1460 sackOK");
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    d.at(200);
+    d.exchange("E. ack #11", "W. #11; #12-15");
+    d.give("ack #12");
+    assert_eq!((d.end.state().ca_state, d.end.state().cwnd), (CaState::Open, 1000));
+    // By a loss.
+    for recovery in [Recovery::Sack, Recovery::NewReno] {
+        let mut d = SenderDialogue::with_control(sender_config(recovery, 10), Box::new(Greedy));
+        d.handshake("S. ack 1 mss 1460 sackOK");
+        d.end.set_saturated(true);
+        d.expect("#1-10");
+        d.at(200);
+        d.give("ack 1 sack #2; ack 1 sack #2-3; ack 1 sack #2-4");
+        d.drained();
+        d.give("ack #11");
+        assert_eq!((d.end.state().ca_state, d.end.state().cwnd), (CaState::Open, 1000), "{recovery:?}");
+    }
+}

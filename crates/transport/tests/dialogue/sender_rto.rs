@@ -586,3 +586,18 @@ fn rfc2018_8_reneging() {
     d.at(1_300);
     d.exchange("ack #4", "#4");
 }
+
+/// RFC 6582 section 3.2: a timeout ends the fast recovery, and the window that duplicate ACKs had inflated: slow
+/// start begins with a segment.
+#[test]
+fn rfc6582_3_2_a_timeout_ends_the_inflation() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::NewReno, 10));
+    d.end.set_saturated(true);
+    d.expect("#1-10");
+    d.at(200);
+    d.give("ack 1; ack 1; ack 1; ack 1; ack 1; ack 1; ack 1; ack 1");
+    d.drained();
+    d.expect_after_timeout("#1");
+    d.exchange("ack #2", "#2-3");
+    d.exchange("ack #3", "#4-5");
+}

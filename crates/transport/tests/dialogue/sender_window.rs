@@ -194,6 +194,17 @@ fn rfc7323_2_3_window_scale() {
     d.exchange("ack #3 win 500", "#3-6");
 }
 
+/// RFC 7323 section 2.3: a shift above 14 counts as 14: a field of 1 is 16 segments of 1000 bytes and a bit.
+#[test]
+fn rfc7323_2_3_the_greatest_shift() {
+    for (shift, last) in [(13, 8), (14, 16), (15, 16), (255, 16)] {
+        let mut d = SenderDialogue::closed(sender_config(Recovery::Sack, 30));
+        d.handshake(&format!("S. @0 ack 1 mss 1460 ws {shift} win 0"));
+        d.end.set_saturated(true);
+        d.exchange("ack 1 win 1", &format!("#1-{last}"));
+    }
+}
+
 /// RFC 7323 section 2.2: a scale that was not offered is not used.
 #[test]
 fn rfc7323_2_2_window_scale_needs_both() {
@@ -291,6 +302,25 @@ fn rfc9293_3_8_6_1_probe_is_accepted() {
     d.at(1_300);
     d.exchange("ack 3001", "");
     d.at(100_000);
+}
+
+/// RFC 9293 section 3.8.6.1: the window opens, and the probe's byte is taken back; then an older ACK of the byte
+/// comes after all.
+#[test]
+fn rfc9293_3_8_6_1_a_probe_is_acknowledged_after_the_window_opened() {
+    let mut d = SenderDialogue::connected(sender_config(Recovery::Sack, 2));
+    d.write_segments(5);
+    d.expect("#1-2");
+    d.at(200);
+    d.exchange("ack #3 win 0", "");
+    d.expect_at(1_200, "2001:2002");
+    d.give("ack #3 win 20000; ack 2002 win 20000");
+    d.expect("2002:3002; 3002:4002; 4002:5001");
+    d.at(1_300);
+    d.exchange("ack 5001", "");
+    assert_eq!((d.end.stats().bytes_acked, d.end.state().in_flight), (5000, 0));
+    // What was never sent is not acknowledged.
+    d.exchange("ack 5002", "ack 1");
 }
 
 /// RFC 9293 section 3.8.6.1: a window that closes over data in flight stops the retransmission timer; when it
@@ -492,4 +522,16 @@ fn a_retransmission_within_a_packet_is_paced() {
     };
     assert_eq!(play(false), (true, false));
     assert_eq!(play(true), (false, true));
+}
+
+/// Whether the peer's window, or the cap, is what limits: it is if it leaves less than a segment beyond cwnd.
+#[test]
+fn what_limits_the_window() {
+    for (cap, win, limits) in [(None, 10_999, true), (None, 11_000, false), (Some(10_999), 60_000, true)] {
+        let mut config = sender_config(Recovery::Sack, 10);
+        config.max_window = cap;
+        let mut d = SenderDialogue::closed(config);
+        d.handshake(&format!("S. @0 ack 1 mss 1460 win {win}"));
+        assert_eq!(d.end.is_window_limited_by_peer(), limits, "{cap:?} {win}");
+    }
 }

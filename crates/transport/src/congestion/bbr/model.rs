@@ -263,4 +263,31 @@ mod tests {
         model.adapt_lower_bounds(10_000, 0.7);
         assert_eq!(model.bw_shortterm, 600.0);
     }
+
+    /// The signals of a round are the greatest of its samples, from nothing on.
+    #[test]
+    fn latest_signals_begin_at_nothing() {
+        let mut model = Model::default();
+        let tcp = TcpState::new(1000, 10_000);
+        assert_eq!((model.bw(), model.max_bw(), model.extra_acked()), (0.0, 0.0, 0.0));
+        model.update_latest_delivery(&tcp, &AckSample::default(), 0.0);
+        assert_eq!((model.bw_latest, model.inflight_latest, model.extra_acked_delivered), (0.0, 0.0, 0.0));
+        assert!(model.loss_round_start && !model.is_loss_in_round && !model.round_start);
+        let mut ack = AckSample::default();
+        ack.rate.delivered = 5000;
+        model.update_latest_delivery(&tcp, &ack, 7.0);
+        ack.rate.delivered = 3000;
+        model.update_latest_delivery(&tcp, &ack, 6.0);
+        assert_eq!((model.bw_latest, model.inflight_latest), (7.0, 5000.0));
+        // Until what was sent after the round's end is acknowledged, no round begins.
+        let tcp = TcpState { delivered: 9000, ..tcp };
+        model.update_latest_delivery(&tcp, &ack, 6.0);
+        assert!(model.loss_round_start);
+        ack.rate.prior_delivered = 8999;
+        model.update_latest_delivery(&tcp, &ack, 6.0);
+        assert!(!model.loss_round_start);
+        ack.rate.prior_delivered = 9000;
+        model.update_latest_delivery(&tcp, &ack, 6.0);
+        assert!(model.loss_round_start);
+    }
 }

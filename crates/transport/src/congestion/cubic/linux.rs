@@ -483,4 +483,51 @@ mod tests {
         bench.round(RTT);
         assert!(bench.segments() >= before + (before / 20.0).floor(), "{before} {}", bench.segments());
     }
+
+    /// A least RTT of 100 ms, and a round that began at 1 s. Returns whether ACKs at these ms, with RTTs of so many,
+    /// end slow start.
+    fn ends(segments: u64, acks: impl IntoIterator<Item = (u64, u64)>) -> bool {
+        let mut hystart = HyStart::default();
+        let state = crate::congestion::testing::tcp(segments);
+        hystart.begin_round(Time::from_millis(1000), &state);
+        let ms = Duration::from_millis;
+        acks.into_iter()
+            .fold(false, |_, (at, rtt)| hystart.on_ack(Time::from_millis(at), &state, ms(rtt), ms(100)))
+    }
+
+    /// An RTT that rose by an eighth, 12.5 ms, within eight samples, ends slow start with the ninth; the least of the
+    /// round counts, and windows under 16 segments are left alone. ACKs are 3 ms apart: no train.
+    #[test]
+    fn a_rise_of_the_rtt_ends_slow_start() {
+        let risen = |count: u64, rtt: u64| (0..count).map(move |number| (1003 + 3 * number, rtt));
+        assert!(!ends(16, risen(8, 113)) && ends(16, risen(9, 113)) && !ends(16, risen(9, 112)));
+        assert!(!ends(15, risen(9, 113)));
+        assert!(!ends(16, [(1003, 112)].into_iter().chain((1..9).map(|n| (1003 + 3 * n, 113)))));
+        assert!(!ends(16, (0..8).map(|n| (1003 + 3 * n, 113)).chain([(1030, 100)])));
+        // Once over it is told no more.
+        assert!(!ends(16, risen(10, 113)));
+    }
+
+    /// A train of ACKs, each within 2 ms of the one before, that lasts over half of the least RTT, 50.5 ms with the
+    /// delay of offloading.
+    #[test]
+    fn a_long_train_of_acks_ends_slow_start() {
+        let train = |gap: u64, until: u64| (1..=until / gap).map(move |number| (1000 + gap * number, 100));
+        assert!(!ends(16, train(2, 50)) && ends(16, train(2, 52)) && ends(16, train(1, 51)));
+        assert!(!ends(16, train(3, 60)), "it is no train");
+    }
+
+    /// W_cubic by hand: C = 410/1024, K = 2 s in 1/1024 s: 100 - 0.4 x 8 at first, 100 at 2 s, and 100 + 0.4 x 27 three
+    /// seconds later.
+    #[test]
+    fn the_cubic_by_hand() {
+        let epoch = Epoch { start: 0, k: 2048, origin: 100 };
+        assert_eq!([0, 1024, 2048, 3072, 5120].map(|t| epoch.target(410, t)), [97, 100, 100, 100, 110]);
+        assert_eq!(Epoch { start: 0, k: 1 << 20, origin: 5 }.target(410, 0), 0);
+        assert_eq!((0..64).map(root).collect::<Vec<_>>()[..9], [0, 1, 1, 1, 1, 1, 1, 1, 2]);
+        assert_eq!([26, 27, 63, 64].map(root), [2, 3, 3, 4]);
+        // Below the window there is no depth: K is 0.
+        let flat = Epoch::new(410, 7, 20, 10);
+        assert_eq!((flat.start, flat.k, flat.origin), (7, 0, 20));
+    }
 }

@@ -381,4 +381,49 @@ mod tests {
             bench.now - ms(117)
         ));
     }
+
+    /// One decision, of 10 segments sent in the round and as many outstanding, at base 100 ms: delta is 11 - 10 x
+    /// base / RTT + 0.5, whole. Above beta = 3 the window falls by a segment, below alpha = 1 it grows.
+    #[test]
+    fn a_decision_follows_delta() {
+        let decided = |rtt: u64, cwnd: u64, ssthresh: u64| {
+            let parameters = Parameters::new().with_number("alpha", 1.0).with_number("beta", 3.0);
+            let mut vegas = VegasNs2::new(&parameters.with_number("gamma", 1.0));
+            let mut tcp = TcpState {
+                cwnd: cwnd * MSS,
+                ssthresh: ssthresh * MSS,
+                ..crate::congestion::testing::tcp(10)
+            };
+            (vegas.base_rtt, vegas.samples, vegas.sum, vegas.growing_round) = (ms(100), 1, ms(rtt), false);
+            vegas.decide(Time::from_millis(1000), &mut tcp);
+            let growth = match vegas.growth {
+                Growth::Hold => "hold",
+                Growth::SlowStart => "slow start",
+                Growth::Linear { .. } => "linear",
+            };
+            (tcp.cwnd / MSS, growth, tcp.ssthresh / MSS)
+        };
+        // At the base the delta is 1, alpha itself; at 133 ms 11.5 - 7.5 is 3.98, still beta; at 134 it is 4.
+        assert_eq!((decided(100, 20, 5), decided(133, 20, 5)), ((20, "hold", 5), (20, "hold", 5)));
+        assert_eq!((decided(134, 20, 5), decided(134, 2, 1)), ((19, "hold", 5), (2, "hold", 1)));
+        // In slow start: gamma = 1 is passed from 106 ms on, and the window falls by an eighth.
+        assert_eq!((decided(105, 16, 99), decided(106, 16, 99)), ((16, "slow start", 99), (14, "hold", 2)));
+        assert_eq!(decided(0, 20, 5), (20, "hold", 5));
+    }
+
+    /// A loss takes a quarter of the window, a second of the same segment half, and backs the fine timer off by 9/8 or
+    /// by 2; windows up to three segments fall to two, and after a timeout it is Reno's half.
+    #[test]
+    fn a_loss_takes_a_quarter_or_half() {
+        let after = |segments: u64, retransmitted: Option<u64>, timed_out: bool| {
+            let parameters = Parameters::new().with_number("alpha", 1.0).with_number("beta", 3.0);
+            let mut vegas = VegasNs2::new(&parameters.with_number("gamma", 1.0));
+            (vegas.retransmitted, vegas.timed_out, vegas.fine.timeout) = (retransmitted, timed_out, ms(80));
+            let tcp = TcpState { cwnd: segments * MSS, snd_una: 7, ..crate::congestion::testing::tcp(20) };
+            (vegas.ssthresh(Time::ZERO, &tcp) / MSS, vegas.fine.timeout.as_nanos() / 1_000_000)
+        };
+        assert_eq!((after(16, None, false), after(16, Some(6), false)), ((12, 90), (12, 90)));
+        assert_eq!((after(16, Some(7), false), after(4, None, false)), ((8, 160), (3, 90)));
+        assert_eq!((after(3, Some(7), false), after(16, None, true)), ((2, 80), (10, 80)));
+    }
 }
