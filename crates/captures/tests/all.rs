@@ -3,4 +3,5 @@
 #[path = "../../units/tests/support/committed.rs"]
 mod committed;
 mod files;
+mod formats;
 mod pinned;
