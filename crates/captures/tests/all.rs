@@ -5,3 +5,4 @@ mod committed;
 mod files;
 mod formats;
 mod pinned;
+mod written;

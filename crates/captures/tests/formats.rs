@@ -184,7 +184,7 @@ fn a_file_ends_at_the_first_damage() {
 fn packets_without_a_time_are_counted() {
     let simple = block(3, &[20, 0, 0, 0, 1, 2, 3, 4]);
     let file = [section(), interface(101, &[]), simple.clone(), simple].concat();
-    assert_eq!(frames(&[file.clone()]), (vec![], None, 2));
+    assert_eq!(frames(std::slice::from_ref(&file)), (vec![], None, 2));
     let found = read(&file[..], Limits::default()).expect("a capture");
     assert_eq!(found.others.into_iter().collect::<Vec<_>>(), [("packets without a time", 2)]);
     let none = raw(&[], Limits::default());
@@ -219,7 +219,7 @@ fn a_capture_is_known_by_its_first_bytes() {
 #[test]
 fn records_of_pcap_are_bounded() {
     let good = pcap(101, &[(2_000_000_003, segment(5))]);
-    let (found, cut, _) = frames(&[good.clone()]);
+    let (found, cut, _) = frames(std::slice::from_ref(&good));
     assert_eq!((found[0].time, found[0].link, found[0].length, cut), (2_000_000_003, 101, 45, None));
     // The upper half of the link type is about frame check sequences.
     let mut checked = good.clone();
@@ -270,9 +270,8 @@ fn gre_has_the_fields_of_its_flags() {
 fn gtp_is_peeled_with_its_extension_headers() {
     let to = PacketEnds { to: "10.0.0.2:2152".parse().unwrap(), ..ends() };
     let udp = |content: &[u8], ends: PacketEnds| of(write_udp(ends, content));
-    let with = |flags: u8, kind: u8, more: &[u8]| {
-        [&[flags, kind, 0, 0, 0, 0, 0, 9][..], more, &segment(5)].concat()
-    };
+    let with =
+        |flags: u8, kind: u8, more: &[u8]| [&[flags, kind, 0, 0, 0, 0, 0, 9][..], more, &segment(5)].concat();
     for (flags, more) in [
         (0x30, &[][..]),
         (0x32, &[0, 1, 0, 0]),
@@ -364,24 +363,38 @@ fn a_length_of_zero_is_that_of_the_frame() {
 
 #[test]
 fn columns_of_tcp_have_the_fields_of_each_segment() {
-    let mut options =
-        TcpOptions { mss: Some(1460), window_scale: Some(7), timestamps: Some((3, 4)), ..TcpOptions::default() };
+    let mut options = TcpOptions {
+        mss: Some(1460),
+        window_scale: Some(7),
+        timestamps: Some((3, 4)),
+        ..TcpOptions::default()
+    };
     options.sack.push(10, 20);
     let syn = WireSegment { seq: 1, ack: 2, flags: 0x112, window: 99, options, ..WireSegment::default() };
     let data = WireSegment { seq: 5, flags: 0x10, payload: 3, ..WireSegment::default() };
-    let found = raw(
-        &[(7, write_tcp(ends(), &syn)), (8, write_tcp(ends().reversed(), &data))],
-        Limits::default(),
-    );
+    let found =
+        raw(&[(7, write_tcp(ends(), &syn)), (8, write_tcp(ends().reversed(), &data))], Limits::default());
     let rows = &found.packets;
     assert_eq!((&rows.time[..], &rows.order[..], &rows.file[..]), (&[7, 8][..], &[0, 1][..], &[0, 0][..]));
     assert_eq!((&rows.connection[..], &rows.forward[..]), (&[0, 0][..], &[true, false][..]));
-    assert_eq!((&rows.seq[..], &rows.ack[..], &rows.flags[..]), (&[1, 5][..], &[2, 0][..], &[0x112, 0x10][..]));
+    assert_eq!(
+        (&rows.seq[..], &rows.ack[..], &rows.flags[..]),
+        (&[1, 5][..], &[2, 0][..], &[0x112, 0x10][..])
+    );
     // 20 of IP, 20 of TCP, options: MSS 4, timestamps 12, scale 4, a block 12.
     assert_eq!((&rows.payload[..], &rows.size[..]), (&[0, 3][..], &[72, 43][..]));
-    assert_eq!((&rows.window[..], &rows.scale[..], &rows.mss[..]), (&[99, 0][..], &[7, 255][..], &[1460, 0][..]));
-    assert_eq!((&rows.stamped[..], &rows.tsval[..], &rows.tsecr[..]), (&[true, false][..], &[3, 0][..], &[4, 0][..]));
-    assert_eq!((&rows.sack_row[..], &rows.sack_low[..], &rows.sack_high[..]), (&[0][..], &[10][..], &[20][..]));
+    assert_eq!(
+        (&rows.window[..], &rows.scale[..], &rows.mss[..]),
+        (&[99, 0][..], &[7, 255][..], &[1460, 0][..])
+    );
+    assert_eq!(
+        (&rows.stamped[..], &rows.tsval[..], &rows.tsecr[..]),
+        (&[true, false][..], &[3, 0][..], &[4, 0][..])
+    );
+    assert_eq!(
+        (&rows.sack_row[..], &rows.sack_low[..], &rows.sack_high[..]),
+        (&[0][..], &[10][..], &[20][..])
+    );
     assert_eq!(found.ports, [(4000, 80)]);
 }
 
@@ -431,9 +444,7 @@ fn a_copy_is_the_same_packet_a_moment_later() {
     assert_eq!(copies(&[(0, numbered(1, 7)), (0, numbered(1, 8))]), 0);
     // Without an identification only data and pings are compared.
     let ping = ip(1, &[8, 0, 0, 0, 0, 1, 0, 2]);
-    for (packet, expected) in
-        [(segment(0), 0), (segment(1), 1), (ping, 1), (write_udp(ends(), b"a"), 0)]
-    {
+    for (packet, expected) in [(segment(0), 0), (segment(1), 1), (ping, 1), (write_udp(ends(), b"a"), 0)] {
         assert_eq!(copies(&[(0, packet.clone()), (0, packet)]), expected);
     }
     // A copy is looked for among 64 packets.
@@ -449,7 +460,8 @@ fn a_copy_is_the_same_packet_a_moment_later() {
         for link in [105, 127] {
             let radiotap = if link == 127 { vec![0, 0, 8, 0, 0, 0, 0, 0] } else { vec![] };
             let frame = [radiotap, air(numbered(1, 0))].concat();
-            let found = read(&pcap(link, &[(0, frame.clone()), (later, frame)])[..], Limits::default()).unwrap();
+            let found =
+                read(&pcap(link, &[(0, frame.clone()), (later, frame)])[..], Limits::default()).unwrap();
             assert_eq!(found.copies, [expected], "{later}");
         }
     }
