@@ -100,8 +100,13 @@ fn packets(rows: &[Row]) -> Table {
     ]
 }
 
+/// Two flows of two streams each.
 fn flows() -> Table {
-    vec![("flow", texts(&[], &["f"])), ("from", texts(&[], &["s"])), ("to", texts(&[], &["d"]))]
+    vec![
+        ("flow", texts(&[], &["e", "f"])),
+        ("from", texts(&[], &["d", "s"])),
+        ("to", texts(&[], &["s", "d"])),
+    ]
 }
 
 const NONE: f64 = f64::NAN;
@@ -160,6 +165,8 @@ fn segments_are_written_as_they_are_read() {
     assert_eq!((&rows.tsval[..], &rows.tsecr[..]), (&[7, 0, 0][..], &[0, 0, 0][..]));
     assert_eq!((&rows.sack_low[..], &rows.sack_high[..]), (&[10, 30][..], &[20, 40][..]));
     assert_eq!((&found.ports[..], &rows.forward[..]), (&[(49_152, 5201)][..], &[true, false, true][..]));
+    // Raw IP, of which 80 bytes of headers are kept.
+    assert!(bytes.windows(8).any(|it| *it == [101, 0, 0, 0, 80, 0, 0, 0]));
     let first = &frames(&bytes)[0].data;
     // Version, ECN, length, may not be fragmented, TTL, protocol.
     assert_eq!(first[..10], [0x45, 2, 0, 60, 0, 0, 0x40, 0, 63, 6]);
@@ -225,26 +232,27 @@ fn a_drop_is_of_the_packet_with_its_headers() {
         // The comment stands in the second packet's block: behind it are a flag, an end and the length alone.
         assert!(bytes.len() - comment < 60, "{dropped:?}");
     }
-    // The same stream, and another sequence number.
-    let rows =
-        [row(1.0, "queued", 0, 0, "tcp"), row(2.0, "queued", 0, 0, "tcp"), row(3.0, "dropped", 0, 0, "tcp")];
-    for (seq, is_second) in [([1.0, 2.0, 2.0], true), ([1.0, 2.0, 1.0], false)] {
-        let mut segments = segments(&[0, 1, 2]);
-        for (name, column) in &mut segments {
-            let count = 3;
-            *column = match *name {
-                "seq" => Column::Numbers(seq.to_vec()),
-                "packet" => Column::Codes(vec![0, 1, 2]),
-                "flags" | "sack" => texts(&[], &vec![""; count]),
-                "sack_permitted" => Column::Bools(vec![false; count]),
-                _ => Column::Numbers(vec![NONE; count]),
-            };
+    // The same stream, and another value of one column: the second packet's, or the first one's.
+    let of = |event, time| row(time, event, 0, 0, "tcp");
+    let rows = [of("queued", 1.0), of("queued", 2.0), of("dropped", 3.0)];
+    for telling in ["flags", "seq", "ack", "window", "sack", "tsval", "tsecr", "experimental"] {
+        for is_second in [true, false] {
+            let mut segments = segments(&[0, 1, 2]);
+            for (name, column) in &mut segments {
+                let at = if *name == telling { [1, 2, if is_second { 2 } else { 1 }] } else { [1; 3] };
+                *column = match *name {
+                    "packet" => Column::Codes(vec![0, 1, 2]),
+                    "flags" | "sack" => texts(&[], &at.map(|it| if it == 1 { "" } else { "S" })),
+                    "sack_permitted" => Column::Bools(vec![false; 3]),
+                    _ => Column::Numbers(at.map(f64::from).to_vec()),
+                };
+            }
+            let tables =
+                tables(vec![("packets", packets(&rows)), ("tcp_segments", segments), ("flows", flows())]);
+            let bytes = capture(&tables, "s", "l", "forward");
+            let comment = bytes.windows(7).position(|it| it == b"dropped").expect("a comment");
+            assert_eq!(bytes.len() - comment < 60, is_second, "{telling}");
         }
-        let tables =
-            tables(vec![("packets", packets(&rows)), ("tcp_segments", segments), ("flows", flows())]);
-        let bytes = capture(&tables, "s", "l", "forward");
-        let comment = bytes.windows(7).position(|it| it == b"dropped").expect("a comment");
-        assert_eq!(bytes.len() - comment < 60, is_second);
     }
 }
 
@@ -282,7 +290,7 @@ fn an_unreachable_host_is_told_with_the_flows_own_packet() {
     assert_eq!((found[0].data.len(), icmp[0], icmp[1]), (56, 3, 1));
     assert_eq!((&icmp[8..12], &icmp[17..18]), (&[0x45, 0, 0, 40][..], &[6][..]));
     assert_eq!(icmp[20..28], [10, 0, 0, 1, 10, 0, 0, 2]);
-    assert_eq!(icmp[28..], [0xc0, 0, 0x14, 0x51, 0, 0, 1, 2]);
+    assert_eq!(icmp[28..], [0xc0, 1, 0x14, 0x51, 0, 0, 1, 2], "the third stream is the second flow's");
 }
 
 /// Channel, kind, transmitter, receiver, rate, reserves, sequence, retry, failed, protocol, message, octets.
