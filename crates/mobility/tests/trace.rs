@@ -257,8 +257,8 @@ fn fields_are_bounded() {
     let placed = "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n";
     for (line, taken) in [
         ("$node_(1) set X_ 1000000000\n$node_(1) set Y_ -1e9", true),
-        ("$node_(1) set X_ 1000000001", false),
-        ("$node_(1) set X_ -1000000001", false),
+        ("$node_(1) set X_ 1000000001\n$node_(1) set Y_ 1", false),
+        ("$node_(1) set X_ -1000000001\n$node_(1) set Y_ 1", false),
         ("$node_(1) set X_ nan", false),
         ("$node_(99999) set X_ 1", false),
         ("$ns_ at 999999999.999 \"$node_(0) setdest 1 2 3\"", true),
