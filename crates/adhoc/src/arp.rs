@@ -324,4 +324,34 @@ mod tests {
         arp.visit(|packet| visited.push(*packet));
         assert_eq!(visited, ["a"]);
     }
+
+    /// ns-3 learns from a reply to this node alone, and only while it waits for one.
+    #[test]
+    fn replies_to_others_teach_nothing() {
+        for (is_reply, is_for_this, learns) in
+            [(true, true, true), (true, false, false), (false, true, false), (false, false, false)]
+        {
+            let mut arp = table(ArpConfig::ns3());
+            assert!(arp.hear(at(0), 7, is_reply, is_for_this).is_empty(), "nobody waits");
+            assert_eq!(arp.resolve(at(1), 7, "a"), Resolution::Held(None));
+            let freed = arp.hear(at(2), 7, is_reply, is_for_this);
+            assert_eq!(freed.len(), usize::from(learns), "{is_reply} {is_for_this}");
+        }
+    }
+
+    /// An address ends at its time, 60 s after it was heard; who is known for ever has none.
+    #[test]
+    fn an_address_lives_to_its_end() {
+        for (config, ends) in [(ArpConfig::rfc(), true), (ArpConfig::ns2(), false)] {
+            let mut arp = table(config);
+            arp.hear(at(5), 7, true, true);
+            assert_eq!(arp.resolve(at(60_004), 7, "a"), Resolution::Send("a"));
+            assert_eq!(arp.resolve(at(60_005), 7, "b") == Resolution::Held(None), ends);
+        }
+        let mut none = table(ArpConfig { held_packets: 0, ..ArpConfig::rfc() });
+        assert_eq!(none.resolve(at(0), 7, "a"), Resolution::Held(Some("a")), "no room for any");
+        assert_eq!(none.handle_timeout(at(999)), []);
+        assert_eq!(none.next_change(), at(0), "the request");
+        assert_eq!((none.poll_request(at(0)), none.next_change()), (Some(7), at(1000)));
+    }
 }

@@ -278,3 +278,52 @@ impl<T: Clone, S: Surroundings> AdHocNetwork<T, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_units::{Power, Rate};
+    use cogtcp_wireless::{MacConfig, PhyConfig, Propagation};
+
+    fn channels(control: Option<u32>) -> Channels {
+        let data = vec![ChannelId(0), ChannelId(2)];
+        Channels { count: 3, data, control: control.map(ChannelId), first: ChannelId(2) }
+    }
+
+    /// A control channel beyond the table is one more, at the basic rate; a reserved one has a rate already.
+    #[test]
+    fn a_control_channel_beyond_the_table_is_added() {
+        let phy =
+            PhyConfig::for_ranges(Propagation::new(Default::default()), Power::from_watts(1.0), 1.0, 2.0);
+        let before = MediumConfig::new(MacConfig::default(), phy, Rate::from_bits_per_second(5_000_000));
+        let rates = |control, count: usize| -> Vec<u64> {
+            let mut config = before.clone();
+            config.channels = vec![config.channels[0]; count];
+            channels(control).complete(&mut config);
+            config.channels.iter().map(|channel| channel.rate.bits_per_second()).collect()
+        };
+        let five = 5_000_000;
+        assert_eq!(rates(None, 3), [five; 3]);
+        assert_eq!(rates(Some(1), 3), [five; 3]);
+        assert_eq!(rates(Some(3), 3), [five, five, five, 1_000_000]);
+        // Again: it is there once.
+        assert_eq!(rates(Some(3), 4), [five, five, five, 1_000_000]);
+    }
+
+    /// Routing counts data channels from 1; 0 is the control channel, or where a node begins.
+    #[test]
+    fn routing_numbers_data_channels_from_one() {
+        let (with, without) = (channels(Some(1)), channels(None));
+        for (channel, number) in [(0, 1), (2, 2), (1, 0), (9, 0)] {
+            assert_eq!(with.number(ChannelId(channel)), ChannelNumber(number), "{channel}");
+        }
+        for (number, id) in [(0, 1), (1, 0), (2, 2), (3, 2), (99, 2)] {
+            assert_eq!(with.id(ChannelNumber(number)), ChannelId(id), "{number}");
+        }
+        assert_eq!(without.id(ChannelNumber(0)), ChannelId(2));
+        assert_eq!(
+            (with.control(), with.first(), with.data().count()),
+            (Some(ChannelId(1)), ChannelId(2), 2)
+        );
+    }
+}

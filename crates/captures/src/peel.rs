@@ -210,4 +210,131 @@ mod tests {
         }
         assert_eq!(frame(1, &[0x81, 0x00].repeat(200)), Peeled::Other("packets within too many headers"));
     }
+
+    /// Numbers of the LINKTYPE registry, each with the bytes before an IP header.
+    #[test]
+    fn ip_begins_behind_each_link_type() {
+        let ip = [0x45, 0, 0, 20];
+        let raw = |before: &[u8]| [before, &ip].concat();
+        for (links, before) in [
+            (&[12, 14, 101, 228, 229][..], &[][..]),
+            // BSD's loopback: the address family.
+            (&[0, 108], &[2, 0, 0, 0]),
+            (&[1], &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]),
+            // PPP: with and without address and control, and a compressed protocol field.
+            (&[9, 50], &[0xff, 3, 0, 0x21]),
+            (&[9], &[0, 0x21]),
+            (&[9], &[0, 0x57]),
+            (&[9], &[0x21]),
+            (&[9], &[0xff, 3, 0x57]),
+            (&[51], &[0x11, 0, 0, 1, 0, 42, 0, 0x21]),
+            (&[104], &[0x0f, 0, 8, 0]),
+            (&[113], &[0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0x86, 0xdd]),
+            (&[276], &[8, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0]),
+        ] {
+            for link in links {
+                assert_eq!(frame(*link, &raw(before)), Peeled::Ip(before.len()), "{link} {before:?}");
+            }
+        }
+        for link in [2, 8, 52, 100, 107, 109, 126, 277] {
+            assert_eq!(frame(link, &raw(&[])), Peeled::Other("frames of an unknown link type"), "{link}");
+        }
+        for link in [104, 113, 276, 1, 9, 105, 127] {
+            assert_eq!(frame(link, &[0]), SHORT, "{link}");
+        }
+    }
+
+    #[test]
+    fn each_ether_type_leads_on_or_is_named() {
+        let behind =
+            |kind: u16, more: &[u8]| frame(1, &[&[0; 12][..], &kind.to_be_bytes(), more, &[0x45]].concat());
+        // Below 1536 it is a length, and LLC with SNAP follows.
+        let llc = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0];
+        for (kind, more) in [
+            (0x0800, &[][..]),
+            (0x86dd, &[]),
+            (1535, &llc),
+            (0x8100, &[0, 1, 8, 0]),
+            (0x88a8, &[0, 1, 8, 0]),
+            (0x9100, &[0, 1, 8, 0]),
+            (0x9200, &[0, 1, 0x86, 0xdd]),
+            (0x8864, &[0x11, 0, 0, 1, 0, 9, 0, 0x57]),
+            (0x8847, &[0, 0, 1, 64]),
+            (0x8848, &[0, 0, 0, 64, 0, 0, 1, 64]),
+            // A pseudowire: four zero bytes of control word, then Ethernet.
+            (0x8847, &[0, 0, 1, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]),
+            (0x6558, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0]),
+            (0x880b, &[0, 0x21]),
+            // PPP that carries MPLS (RFC 3032).
+            (0x880b, &[0x02, 0x81, 0, 0, 1, 64]),
+        ] {
+            assert_eq!(behind(kind, more), Peeled::Ip(14 + more.len()), "{kind:x} {more:?}");
+        }
+        for (kind, more, name) in [
+            (1536, &[0; 8][..], "packets that are not IP"),
+            (1535, &[0xaa, 0xaa, 4, 0, 0, 0, 8, 0], "packets that are not IP"),
+            (0x0806, &[], "ARP"),
+            (0x8863, &[], "PPPoE discovery"),
+            (0x880b, &[0xc0, 0x21], "PPP control"),
+            (0x8847, &[0, 0, 1, 64, 0x50], "packets that are not IP"),
+            // Sixteen labels and no bottom of the stack.
+            (0x8847, &[0; 70], "packets that are not IP"),
+        ] {
+            assert_eq!(behind(kind, more), Peeled::Other(name), "{kind:x}");
+        }
+        // The last of sixteen labels may be the bottom.
+        let labels = [&[0; 60][..], &[0, 0, 1, 64]].concat();
+        assert_eq!(behind(0x8847, &labels), Peeled::Ip(14 + 64));
+    }
+
+    /// IEEE 802.11-2020, 9.2.3: 24 bytes, a fourth address between two access points, QoS, HT Control.
+    #[test]
+    fn a_data_frame_has_the_fields_of_its_flags() {
+        let air = |control: u8, flags: u8, header: usize, qos: u8, padding: usize| {
+            let mut bytes = vec![0; header];
+            (bytes[0], bytes[1]) = (control, flags);
+            if control & 0x80 != 0 {
+                let at = if flags & 3 == 3 { 30 } else { 24 };
+                bytes[at] = qos;
+            }
+            bytes.extend(vec![0; padding]);
+            bytes.extend([0xaa, 0xaa, 3, 0, 0, 0, 8, 0, 0x45]);
+            frame(105, &bytes)
+        };
+        for (control, flags, header, qos, padding) in [
+            (0x08, 0, 24, 0, 0),
+            (0x08, 1, 24, 0, 0),
+            (0x08, 2, 24, 0, 0),
+            (0x08, 3, 30, 0, 0),
+            (0x08, 3, 30, 0, 2),
+            (0x88, 0, 26, 0, 0),
+            (0x88, 0, 26, 0, 2),
+            (0x88, 0x80, 30, 0, 0),
+            (0x88, 3, 32, 0, 0),
+            // Without QoS the flag for HT Control is none.
+            (0x08, 0x80, 24, 0, 0),
+            // An A-MSDU: addresses and a length before LLC.
+            (0x88, 0, 26 + 14, 0x80, 0),
+        ] {
+            let expected = Peeled::Ip(header + padding + 8);
+            assert_eq!(air(control, flags, header, qos, padding), expected, "{control:x} {flags:x} {qos:x}");
+        }
+        for (control, flags, name) in [
+            (0x00, 0, "802.11 frames without data"),
+            (0x04, 0, "802.11 frames without data"),
+            (0x48, 0, "802.11 frames without data"),
+            (0xc8, 0, "802.11 frames without data"),
+            (0x08, 0x40, "encrypted 802.11 frames"),
+        ] {
+            assert_eq!(air(control, flags, 32, 0, 0), Peeled::Other(name), "{control:x}");
+        }
+    }
+
+    /// Sixteen headers at most.
+    #[test]
+    fn tags_are_removed_to_a_depth() {
+        let tagged = |tags: usize| [vec![0; 12], [0x81, 0, 0, 1].repeat(tags), vec![8, 0, 0x45]].concat();
+        assert_eq!(frame(1, &tagged(14)), Peeled::Ip(14 + 4 * 14));
+        assert_eq!(frame(1, &tagged(15)), Peeled::Other("packets within too many headers"));
+    }
 }

@@ -3,4 +3,6 @@
 #[path = "../../units/tests/support/committed.rs"]
 mod committed;
 mod files;
+mod formats;
 mod pinned;
+mod written;

@@ -34,3 +34,27 @@ impl UserFading {
         (self.gains[0], if is_old { self.gains[1] } else { self.gains[0] })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks of 10 ms: a report is of the block before while it is older than this one.
+    #[test]
+    fn a_report_is_at_most_a_block_old() {
+        let mut fading = UserFading::new(Duration::from_millis(10), RandomStream::new(1, "fading", 0));
+        let mut look =
+            |micros: u64, age: u64| fading.gains(Time::from_nanos(micros * 1000), Duration::from_micros(age));
+        let (first, report) = look(9_999, 20_000);
+        assert_eq!(first, report, "there is none before the first block");
+        let (second, report) = look(10_000, 0);
+        assert!(second != first && report == second);
+        assert_eq!(look(10_000, 1), (second, first));
+        assert_eq!((look(14_000, 4_000), look(14_000, 4_001)), ((second, second), (second, first)));
+        // Blocks that nobody looked at were drawn, too.
+        let (fourth, third) = look(30_000, 1);
+        let mut other = UserFading::new(Duration::from_millis(10), RandomStream::new(1, "fading", 0));
+        assert_eq!(other.gains(Time::from_millis(20), Duration::ZERO).0, third);
+        assert_eq!(other.gains(Time::from_millis(30), Duration::ZERO).0, fourth);
+    }
+}

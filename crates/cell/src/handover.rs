@@ -138,3 +138,78 @@ impl Handover {
         moves
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A user at station 0 dB all the time; the other station is `better` by so many dB at each second.
+    fn handover(better: &[(u64, f64)], trigger: Duration, offset: f64) -> Handover {
+        let point = |(second, sinr): &(u64, f64)| {
+            (Time::from_millis(second * 1000), vec![Decibel(0.0), Decibel(*sinr)])
+        };
+        Handover {
+            stations: 2,
+            kind: Kind::Lossless,
+            interruption: Duration::from_millis(50),
+            moves: Vec::new(),
+            tracks: vec![Track { user: 3, points: better.iter().map(point).collect() }],
+            offset: Decibel(offset),
+            time_to_trigger: trigger,
+        }
+    }
+
+    fn times(better: &[(u64, f64)], trigger: Duration, offset: f64) -> Vec<(u64, usize)> {
+        let moves = handover(better, trigger, offset).all_moves();
+        moves.iter().map(|it| (it.at.as_nanos(), it.to)).collect()
+    }
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// TS 36.331 section 5.5.4.4 by hand: SINR is linear between the points, and constant beyond.
+    #[test]
+    fn event_a3_by_hand() {
+        let seconds = Duration::from_secs;
+        // From -4 to 4 dB in two seconds: better from 1 s on, and for one second at 2 s.
+        assert_eq!(times(&[(0, -4.0), (2, 4.0)], seconds(1), 0.0), [(2 * SECOND, 1)]);
+        // By 2 dB from 1.5 s on.
+        assert_eq!(times(&[(0, -4.0), (2, 4.0)], seconds(1), 2.0), [(5 * SECOND / 2, 1)]);
+        // Better for two seconds, from 1 to 3 s: just long enough, and a nanosecond too short.
+        let bump = [(0, -4.0), (2, 4.0), (4, -4.0)];
+        assert_eq!(times(&bump, seconds(2), 0.0)[0], (3 * SECOND, 1));
+        assert_eq!(times(&bump, seconds(2) + Duration::from_nanos(1), 0.0), []);
+        // Equal is not better; what leaves equality is.
+        assert_eq!(times(&[(0, -4.0), (2, 0.0), (9, 0.0)], seconds(1), 0.0), []);
+        assert_eq!(times(&[(0, 0.0), (2, 4.0)], seconds(1), 0.0), [(SECOND, 1)]);
+        assert_eq!(times(&[(0, 1.0)], seconds(1), 1.0), []);
+        // There at 1 dB, and back at -1 dB, 2.5 s after the peak of 4 dB.
+        let back = times(&[(0, 0.0), (2, 4.0), (6, -4.0)], Duration::ZERO, 1.0);
+        assert_eq!(back, [(SECOND / 2, 1), (9 * SECOND / 2, 0)]);
+    }
+
+    #[test]
+    fn the_first_station_is_the_best_at_the_beginning() {
+        for (sinrs, first) in [([1.0, 2.0, 2.0], 1), ([3.0, 2.0, 3.0], 0), ([0.0, 1.0, 2.0], 2)] {
+            let points = vec![(Time::from_millis(5), sinrs.map(Decibel).to_vec())];
+            assert_eq!(Track { user: 0, points }.first(3), first, "{sinrs:?}");
+        }
+        let empty = Track { user: 0, points: Vec::new() };
+        assert_eq!((empty.first(2), empty.sinr(Time::ZERO, 1)), (0, Decibel(0.0)));
+    }
+
+    #[test]
+    fn sinr_is_linear_between_its_points() {
+        let track = &handover(&[(1, 2.0), (3, 6.0)], Duration::ZERO, 0.0).tracks[0];
+        for (millis, sinr) in [(0, 2.0), (1000, 2.0), (1500, 3.0), (3000, 6.0), (9000, 6.0)] {
+            assert_eq!(track.sinr(Time::from_millis(millis), 1), Decibel(sinr), "{millis}");
+        }
+    }
+
+    #[test]
+    fn moves_are_in_the_order_of_time_and_user() {
+        let at = |millis, user| Move { at: Time::from_millis(millis), user, to: 1, sinr: None };
+        let moves = vec![at(5, 1), at(5, 0), at(2, 9)];
+        let handover = Handover { moves, tracks: Vec::new(), ..handover(&[], Duration::ZERO, 0.0) };
+        assert_eq!(handover.all_moves(), [at(2, 9), at(5, 0), at(5, 1)]);
+    }
+}

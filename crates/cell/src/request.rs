@@ -37,3 +37,30 @@ impl RequestTimes {
         frame.next(Direction::Uplink, grant + self.to_data).0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::carrier::Technology;
+
+    /// FDD: a request at 2, 12, 22 ms; the grant 3 ms after the end of its slot, data 4 ms after the grant.
+    #[test]
+    fn a_request_waits_for_its_opportunity() {
+        let frame = SlotPattern::fdd(Technology::Lte.slot()).unwrap();
+        let millis = Duration::from_millis;
+        let times = |period, offset| RequestTimes { period, offset, to_grant: millis(3), to_data: millis(4) };
+        let data = |times: &RequestTimes, micros: u64| {
+            times.data_at(&frame, Time::from_nanos(micros * 1000)).as_nanos() / 1000
+        };
+        let ten = times(millis(10), millis(2));
+        for (now, expected) in
+            [(0, 10_000), (2_000, 10_000), (2_001, 20_000), (12_000, 20_000), (12_001, 30_000)]
+        {
+            assert_eq!(data(&ten, now), expected, "{now}");
+        }
+        // At most one opportunity in a slot, whatever the period says.
+        let often = times(Duration::from_micros(1), Duration::ZERO);
+        assert_eq!((data(&often, 0), data(&often, 1), data(&often, 1_000)), (8_000, 9_000, 9_000));
+        assert_eq!(data(&times(Duration::ZERO, Duration::ZERO), 1), 9_000);
+    }
+}

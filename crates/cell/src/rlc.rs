@@ -373,4 +373,152 @@ mod tests {
         assert_eq!(bearer.fill(size), Content { again: (0, size), new: (size, size) });
         assert_eq!(bearer.fill(size), Content { again: (0, 0), new: (size, 2 * size) });
     }
+
+    fn ms(millis: u64) -> Time {
+        Time::from_millis(millis)
+    }
+
+    /// Packets of 1000 bytes with their headers, and what was sent of them in blocks that end at `ends`.
+    fn sent(mode: Mode, packets: usize, ends: &[u64]) -> (Bearer, Vec<Content>) {
+        let millis = Duration::from_millis;
+        let timers = RlcTimers { reordering: millis(40), poll: millis(45), status: millis(8) };
+        let mut bearer = Bearer::new(mode, timers);
+        (0..packets).for_each(|_| bearer.push(1000 - PACKET_HEADER as u32));
+        let mut before = 0;
+        let blocks = ends.iter().map(|end| bearer.fill(end - std::mem::replace(&mut before, *end)));
+        let blocks = blocks.collect();
+        (bearer, blocks)
+    }
+
+    fn all(bearer: &mut Bearer) -> Vec<bool> {
+        std::iter::from_fn(|| bearer.poll()).collect()
+    }
+
+    #[test]
+    fn what_arrives_in_any_order_is_joined() {
+        let (mut bearer, _) = sent(Mode::Acknowledged, 1, &[1000]);
+        for (range, ahead, prefix) in [
+            ((500, 700), vec![(500, 700)], 0),
+            ((800, 900), vec![(500, 700), (800, 900)], 0),
+            // Just between the two.
+            ((700, 800), vec![(500, 900)], 0),
+            ((450, 500), vec![(450, 900)], 0),
+            ((100, 200), vec![(100, 200), (450, 900)], 0),
+            ((150, 160), vec![(100, 200), (450, 900)], 0),
+            ((190, 460), vec![(100, 900)], 0),
+            ((0, 100), vec![], 900),
+            ((300, 900), vec![], 900),
+            ((950, 950), vec![], 900),
+            ((850, 1000), vec![], 1000),
+        ] {
+            bearer.receive(range);
+            assert_eq!((&bearer.ahead, bearer.prefix), (&ahead, prefix), "{range:?}");
+        }
+    }
+
+    /// The receiver waits 40 ms for the first block, its report takes 8 ms; what nothing reveals waits for the
+    /// poll, 45 ms.
+    #[test]
+    fn what_is_missing_is_repeated_after_its_timer() {
+        let (mut bearer, blocks) = sent(Mode::Acknowledged, 3, &[1000, 2000, 3000]);
+        assert_eq!(bearer.next_change(), Time::MAX);
+        bearer.received(ms(5), &blocks[1]);
+        assert_eq!((bearer.next_change(), bearer.poll()), (ms(45), None));
+        bearer.failed(ms(6), &blocks[0]);
+        // What comes later does not start the timer again.
+        bearer.received(ms(7), &blocks[2]);
+        assert_eq!(bearer.next_change(), ms(45));
+        bearer.expire(ms(44));
+        assert_eq!(bearer.next_change(), ms(45));
+        bearer.expire(ms(45));
+        assert_eq!((bearer.to_repeat(), bearer.next_change()), (0, ms(53)));
+        bearer.expire(ms(53));
+        assert_eq!(bearer.to_repeat(), 1000);
+        let again = bearer.fill(400);
+        assert_eq!((again, bearer.to_repeat()), (Content { again: (0, 400), new: (3000, 3000) }, 600));
+        // A repeated one is revealed by nothing.
+        bearer.failed(ms(60), &again);
+        assert_eq!(bearer.lost, [((0, 400), ms(105))]);
+        bearer.expire(ms(105));
+        assert_eq!(bearer.to_repeat(), 1000);
+        let rest = [bearer.fill(9000), bearer.fill(9000)];
+        assert_eq!((rest[0].again, rest[1].again), ((400, 1000), (0, 400)));
+        rest.iter().for_each(|content| bearer.received(ms(110), content));
+        assert_eq!((all(&mut bearer), bearer.packets()), (vec![false; 3], 0));
+        assert_eq!(bearer.next_change(), Time::MAX);
+    }
+
+    #[test]
+    fn a_loss_that_nothing_reveals_waits_for_the_poll() {
+        let (mut bearer, blocks) = sent(Mode::Acknowledged, 2, &[1000, 2000]);
+        bearer.failed(ms(5), &blocks[1]);
+        assert_eq!(bearer.next_change(), ms(50));
+        bearer.failed(ms(5), &Content::default());
+        assert_eq!(bearer.lost.len(), 1, "nothing is not lost");
+        bearer.received(ms(6), &blocks[0]);
+        assert_eq!((bearer.poll(), bearer.poll()), (Some(false), None));
+        bearer.expire(ms(49));
+        assert_eq!(bearer.to_repeat(), 0);
+        bearer.expire(ms(50));
+        assert_eq!((bearer.to_repeat(), bearer.next_change()), (1000, Time::MAX));
+    }
+
+    /// UM: of four packets the second is lost whole and the third in part; the others are not, although they end
+    /// and begin just there.
+    #[test]
+    fn what_is_skipped_is_lost_and_nothing_beside_it() {
+        let (mut bearer, blocks) = sent(Mode::Unacknowledged, 4, &[1000, 2400, 3000, 4000]);
+        bearer.received(ms(1), &blocks[0]);
+        bearer.failed(ms(2), &blocks[1]);
+        bearer.received(ms(3), &blocks[2]);
+        bearer.received(ms(4), &blocks[3]);
+        assert_eq!(bearer.next_change(), ms(43));
+        bearer.expire(ms(43));
+        assert_eq!(all(&mut bearer), [false, true, true, false]);
+        assert_eq!((bearer.next_change(), bearer.to_repeat()), (Time::MAX, 0));
+        // The next packet begins just where a lost one ends.
+        let (mut bearer, blocks) = sent(Mode::Unacknowledged, 3, &[1000, 2000, 3000]);
+        bearer.received(ms(0), &blocks[0]);
+        bearer.received(ms(0), &blocks[2]);
+        bearer.expire(ms(40));
+        assert_eq!(all(&mut bearer), [false, true, false]);
+    }
+
+    /// TS 36.323 section 5.2.1.2: of a seamless move those that were begun and have not arrived are lost.
+    #[test]
+    fn a_seamless_move_loses_what_was_begun() {
+        for (ends, arrived, keeps, lost, unsent) in [
+            (&[1000, 1500][..], 1, true, vec![false, true], 1000),
+            (&[1000, 1500], 1, false, vec![false, true, true], 0),
+            (&[1000, 1500], 0, true, vec![true, true], 1000),
+            // Sent just to its end: the next one was not begun.
+            (&[1000], 1, true, vec![false], 2000),
+            (&[1000], 0, true, vec![true], 2000),
+            (&[1000], 0, false, vec![true, true, true], 0),
+        ] {
+            let (mut bearer, blocks) = sent(Mode::Unacknowledged, 3, ends);
+            blocks[..arrived].iter().for_each(|content| bearer.received(ms(1), content));
+            bearer.move_unsent(keeps);
+            assert_eq!((all(&mut bearer), bearer.unsent()), (lost, unsent), "{ends:?} {arrived} {keeps}");
+            assert_eq!(bearer.next_change(), Time::MAX);
+        }
+    }
+
+    /// Of a lossless move what has arrived whole stays with the receiver, the rest is sent again.
+    #[test]
+    fn a_lossless_move_keeps_what_has_arrived_whole() {
+        let (mut bearer, blocks) = sent(Mode::Acknowledged, 5, &[500, 1000, 2000, 3000, 3500]);
+        for block in [0, 2, 3] {
+            bearer.received(ms(1), &blocks[block]);
+        }
+        bearer.move_all();
+        // The first packet whole; of the fourth the half that was sent.
+        assert_eq!(bearer.again, [(0, 1000), (3000, 3500)]);
+        assert_eq!((bearer.to_repeat(), bearer.unsent()), (1500, 1500));
+        assert_eq!((&bearer.ahead, bearer.prefix), (&vec![(1000, 3000)], 0));
+        let again = bearer.fill(5000);
+        assert_eq!((again.again, again.new, again.bytes()), ((0, 1000), (3500, 5000), 2500));
+        bearer.received(ms(2), &Content { again: (0, 1000), new: (0, 0) });
+        assert_eq!(all(&mut bearer), [false; 3]);
+    }
 }

@@ -193,4 +193,58 @@ mod tests {
         };
         assert_eq!([told(0), told(500), told(5000)], [12, 4, 12].map(Duration::from_millis));
     }
+
+    /// A second after its last packet a hop is still busy, and idle later.
+    #[test]
+    fn a_hop_is_idle_beyond_a_second() {
+        for (nanos, told) in [(1_000_000_000, 5_000.0), (1_000_000_001, 3.0 * 8_000.0)] {
+            let mut hop = StampingHop::new(Rate::from_bits_per_second(1), Duration::from_millis(1), true);
+            assert_eq!((hop.room, hop.last()), (u64::MAX, None));
+            assert_eq!(hop.add(Time::ZERO, Duration::from_millis(5)), 3.0 * 4_000.0);
+            // 8 ms without propagation; the mean of a busy hop is 0.75 * 4 + 0.25 * 8.
+            let now = Time::from_nanos(nanos);
+            assert_eq!(hop.add(now, Duration::from_millis(9)), told);
+            assert_eq!(hop.last(), Some(now));
+        }
+    }
+
+    /// A packet that asks for stamps never looks like one that does not, however long it is under way.
+    #[test]
+    fn elapsed_time_is_cut_below_its_mark() {
+        let mut hop = StampingHop::new(Rate::from_bits_per_second(1), Duration::ZERO, false);
+        for (micros, elapsed) in [
+            (5, 5),
+            (u64::from(u32::MAX) - 2, u32::MAX - 2),
+            (u64::from(u32::MAX) - 1, u32::MAX - 1),
+            (u64::from(u32::MAX), u32::MAX - 1),
+            (u64::from(u32::MAX) + 9, u32::MAX - 1),
+        ] {
+            let mut stamp = Stamp::WANTED;
+            stamp.pass(Time::ZERO, Duration::from_micros(micros), None, &mut hop);
+            assert_eq!((stamp.elapsed_us, stamp.is_wanted()), (elapsed, true), "{micros}");
+        }
+        let plain = Stamp::default();
+        assert_eq!((plain.is_wanted(), plain.delay()), (false, Duration::ZERO));
+        assert_eq!((plain.room(), plain.rate()), (None, None));
+        assert_eq!((Stamp::WANTED.room(), Stamp::WANTED.rate(), Stamp::SIZE), (None, None, 12));
+    }
+
+    /// Eleven bits of mantissa, five of exponent.
+    #[test]
+    fn short_numbers_by_hand() {
+        for (value, kept) in [
+            (0, 0),
+            (2047, 2047),
+            (2048, 2048),
+            (2049, 2048),
+            (4095, 4094),
+            (4096, 4096),
+            (1 << 41, 1 << 41),
+            ((1 << 41) + (1 << 30), 1 << 41),
+        ] {
+            assert_eq!(Short::new(value).value(), kept, "{value}");
+        }
+        assert_eq!((Short::new(1 << 42), Short::new(u64::MAX)), (Short::MAX, Short::MAX));
+        assert_ne!(Short::new(1 << 41), Short::MAX);
+    }
 }

@@ -209,4 +209,34 @@ mod tests {
         }
         assert_eq!(TcpOptions::read(&[5, 0, 5, 0]), TcpOptions::default(), "a length of zero ends them");
     }
+
+    /// RFC 6994: the identifier tells whose experiment it is. An option of another length is none.
+    #[test]
+    fn options_of_another_length_or_experiment_are_none() {
+        for (bytes, expected) in [
+            (
+                &[253, 8, 0xc0, 0x67, 0, 0, 0, 9][..],
+                TcpOptions { experimental: Some(9), ..Default::default() },
+            ),
+            (&[253, 8, 0xc0, 0x68, 0, 0, 0, 9], TcpOptions::default()),
+            (&[254, 8, 0xc0, 0x67, 0, 0, 0, 9], TcpOptions::default()),
+            (&[253, 7, 0xc0, 0x67, 0, 0, 9], TcpOptions::default()),
+            (&[2, 4, 5, 0xb4], TcpOptions { mss: Some(1460), ..Default::default() }),
+            (&[2, 5, 5, 0xb4, 0], TcpOptions::default()),
+            (&[3, 3, 14], TcpOptions { window_scale: Some(14), ..Default::default() }),
+            (&[3, 4, 14, 0], TcpOptions::default()),
+            (&[4, 2], TcpOptions { sack_permitted: true, ..Default::default() }),
+            (&[4, 3, 0], TcpOptions::default()),
+            (&[8, 10, 0, 0, 0, 1, 0, 0, 0, 2], TcpOptions { timestamps: Some((1, 2)), ..Default::default() }),
+            (&[8, 9, 0, 0, 0, 1, 0, 0, 0], TcpOptions::default()),
+            // Behind the end nothing is read; padding is skipped; a length below two ends them.
+            (&[0, 2, 4, 2], TcpOptions::default()),
+            (&[1, 1, 1, 4, 2], TcpOptions { sack_permitted: true, ..Default::default() }),
+            (&[9, 1, 4, 2], TcpOptions::default()),
+            (&[9, 2, 4, 2], TcpOptions { sack_permitted: true, ..Default::default() }),
+            (&[4], TcpOptions::default()),
+        ] {
+            assert_eq!(TcpOptions::read(bytes), expected, "{bytes:?}");
+        }
+    }
 }

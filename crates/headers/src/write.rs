@@ -311,4 +311,114 @@ mod tests {
             }
         }
     }
+
+    /// RFC 3168 section 5: both ECN bits are set, and nothing else changes.
+    #[test]
+    fn a_mark_sets_both_bits_and_keeps_the_checksum() {
+        for ends in both() {
+            for ecn in 0..4 {
+                let mut bytes = write_tcp(ends, &WireSegment { ecn, ..segment() });
+                mark(&mut bytes);
+                assert_eq!(bytes, write_tcp(ends, &WireSegment { ecn: 3, ..segment() }), "{ecn}");
+            }
+            // The other six bits of the octet stay: DSCP 46, and of IPv6 the flow label.
+            let mut bytes = write_tcp(ends, &segment());
+            let sound = is_sound(&bytes, ends, protocol::TCP);
+            if ends.from.is_ipv6() {
+                (bytes[0], bytes[1], bytes[2]) = (0x6b, 0x8f, 0xff);
+                mark(&mut bytes);
+                assert_eq!((sound, bytes[0], bytes[1], bytes[2]), (true, 0x6b, 0xbf, 0xff));
+            } else {
+                bytes[1] = 46 << 2;
+                put(&mut bytes, 10, 0);
+                let sum = checksum(&bytes[..20]);
+                put(&mut bytes, 10, sum);
+                mark(&mut bytes);
+                assert_eq!((bytes[1], checksum(&bytes[..20])), (46 << 2 | 3, 0));
+            }
+        }
+    }
+
+    /// RFC 791 and RFC 8200 by hand; a length that the field cannot hold is 0 there.
+    #[test]
+    fn headers_of_ip_by_hand() {
+        let [v4, v6] = both().map(|ends| IpEnds { from: ends.from.ip(), to: ends.to.ip(), ecn: 2, ttl: 9 });
+        let bytes = ip_header(&v4, 17, 8);
+        assert_eq!(bytes[..10], [0x45, 2, 0, 28, 0, 0, 0x40, 0, 9, 17]);
+        assert_eq!((&bytes[12..], checksum(&bytes)), (&[100, 64, 0, 2, 100, 64, 0, 1][..], 0));
+        let bytes = ip_header(&v6, 17, 8);
+        assert_eq!(bytes[..8], [0x60, 2 << 4, 0, 0, 0, 8, 17, 9]);
+        assert_eq!((bytes.len(), bytes[8], bytes[23], bytes[24], bytes[39]), (40, 0xfd, 2, 0xfd, 1));
+        // IPv4 counts its own header, IPv6 does not.
+        for (content, v4_length, v6_length) in
+            [(65_515, [255, 255], [255, 235]), (65_516, [0, 0], [255, 236]), (65_536, [0, 0], [0, 0])]
+        {
+            assert_eq!(ip_header(&v4, 6, content)[2..4], v4_length, "{content}");
+            assert_eq!(ip_header(&v6, 6, content)[4..6], v6_length, "{content}");
+        }
+    }
+
+    /// RFC 1071: carries are added back, twice if need be. The example of its section 3 sums up to 0xddf2.
+    #[test]
+    fn checksums_by_hand() {
+        assert_eq!(checksum(&[0, 1, 0xf2, 3, 0xf4, 0xf5, 0xf6, 0xf7]), !0xddf2);
+        assert_eq!((checksum(&[]), checksum(&[1]), checksum(&[0xff, 0xff])), (0xffff, 0xfeff, 0));
+        assert_eq!((folded(0xffff_ffff), folded(0x1_ffff), folded(0x1_0000)), (0xffff, 1, 1));
+        // The length of a segment beyond 64 KiB is two words of the pseudo header.
+        let ip =
+            IpEnds { from: Ipv4Addr::UNSPECIFIED.into(), to: Ipv4Addr::UNSPECIFIED.into(), ecn: 0, ttl: 0 };
+        assert_eq!(pseudo_header(&ip, 6, 0x2_0003), 6 + 2 + 3);
+        assert_eq!(pseudo_header(&ip, 6, 0xffff), 6 + 0xffff);
+        // A datagram's checksum of zero is written as all ones (RFC 768): 17 + 2 * 8 + port = 0xffff.
+        let port = 0xffff - 17 - 16;
+        assert_eq!(udp_header(&ip, [port, 0], &[], 0), [0xff, 0xde, 0, 0, 0, 8, 0xff, 0xff]);
+    }
+
+    #[test]
+    fn a_window_is_set_in_whole_tcp_segments_alone() {
+        let [v4, _] = both();
+        let whole = write_tcp(v4, &WireSegment { payload: 0, ..WireSegment::default() });
+        let changes = |bytes: &[u8]| {
+            let mut after = bytes.to_vec();
+            set_window(&mut after, 9);
+            after != bytes
+        };
+        assert!(changes(&whole));
+        assert!(!changes(&whole[..39]), "one byte short of TCP's header");
+        for (at, value, what) in [(9, 17, "UDP"), (6, 0x20, "a fragment"), (7, 1, "a later fragment")] {
+            let mut other = whole.clone();
+            other[at] = value;
+            assert!(!changes(&other), "{what}");
+        }
+    }
+
+    #[test]
+    fn fragments_and_cut_packets_are_none() {
+        let [v4, v6] = both();
+        let (tcp, udp) = (write_tcp(v4, &segment()), write_udp(v4, b"abc"));
+        assert!(read_tcp(&tcp).is_some() && read_udp(&udp).is_some());
+        for (at, value) in [(6, 0x20), (7, 1)] {
+            let spoilt = |bytes: &[u8]| [&bytes[..at], &[value], &bytes[at + 1..]].concat();
+            assert_eq!((read_tcp(&spoilt(&tcp)), read_udp(&spoilt(&udp))), (None, None));
+        }
+        assert_eq!(read_udp(&udp[..30]), None, "a byte of the payload is missing");
+        assert_eq!((read_udp(&tcp), read_tcp(&udp), read_unreachable(&tcp)), (None, None, None));
+        // Only destination unreachable is read as such.
+        let whole = write_unreachable(Ipv4Addr::LOCALHOST, 1, &tcp).unwrap();
+        assert_eq!(whole[..2], [0x45, 0], "no ECN");
+        let echo = [&whole[..20], &[8], &whole[21..]].concat();
+        assert_eq!((read_unreachable(&echo), read_unreachable(&whole[..27])), (None, None));
+        assert_eq!(read_unreachable(&whole[..28]), Some(&[][..]));
+        // IPv6 without a length, as from a card that segments: everything there is content, the total unknown.
+        let mut bytes = write_tcp(v6, &segment());
+        let ip = read_ip(&bytes).unwrap();
+        assert_eq!((ip.total, ip.identification, ip.is_fragment), (177, 0, false));
+        (bytes[4], bytes[5]) = (0, 0);
+        let ip = read_ip(&bytes).unwrap();
+        assert_eq!((ip.total, ip.content.len(), ip.ecn), (0, 137, 2));
+        // One byte of content.
+        (bytes[4], bytes[5]) = (0, 1);
+        let ip = read_ip(&bytes).unwrap();
+        assert_eq!((ip.total, ip.content.len()), (41, 1));
+    }
 }

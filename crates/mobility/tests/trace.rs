@@ -250,3 +250,54 @@ fn nodes_may_be_numbered_from_1_and_drawn() {
     assert!(((to.time - from.time).as_secs_f64() - from.position.distance(to.position) / 3.5).abs() < 1e-6);
     assert!(reason(setdest::read, "$ns_ initial_node_pos 0 20\n").1.contains("not understood"));
 }
+
+/// The largest that each field takes, and the next beyond it.
+#[test]
+fn fields_are_bounded() {
+    let placed = "$node_(0) set X_ 1\n$node_(0) set Y_ 1\n";
+    for (line, taken) in [
+        ("$node_(1) set X_ 1000000000\n$node_(1) set Y_ -1e9", true),
+        ("$node_(1) set X_ 1000000001\n$node_(1) set Y_ 1", false),
+        ("$node_(1) set X_ -1000000001\n$node_(1) set Y_ 1", false),
+        ("$node_(1) set X_ nan", false),
+        ("$node_(99999) set X_ 1", false),
+        ("$ns_ at 999999999.999 \"$node_(0) setdest 1 2 3\"", true),
+        ("$ns_ at 1000000000 \"$node_(0) setdest 1 2 3\"", false),
+        ("$ns_ at 1 \"$node_(0) setdest 1 2 1e6\"", true),
+        ("$ns_ at 1 \"$node_(0) setdest 1 2 1000001\"", false),
+        ("$ns_ at 1 \"$node_(0) setdest 1 2 0\"", true),
+        // Only a variable's name begins with a dollar.
+        ("$ns_ initial_node_pos $node_(0) 20", true),
+        ("ns_ initial_node_pos $node_(0) 20", false),
+        ("ns_ at 1 \"$node_(0) setdest 1 2 3\"", false),
+        ("$ns_ at 1 \"node_(0) setdest 1 2 3\"", false),
+    ] {
+        let read = setdest::read("m.tcl", &format!("{placed}{line}\n"));
+        assert_eq!(read.is_ok(), taken, "{line}: {read:?}");
+    }
+    let number = |text: &str| setdest::read("m.tcl", text).unwrap_err().reason;
+    assert_eq!(number("$node_(99999) set X_ 1\n$node_(99999) set Y_ 1"), TraceReason::MissingNode(0));
+    assert!(matches!(number("$node_(100000) set X_ 1"), TraceReason::TooMany { what: "nodes", .. }));
+    // Two orders at one time: the later line holds.
+    let order = |speed: u32| format!("$ns_ at 1 \"$node_(0) setdest 5 1 {speed}\"\n");
+    let mobility = setdest::read("m.tcl", &[placed, &order(1), &order(2)].concat()).unwrap();
+    assert_eq!(mobility.trajectories()[0].vertices().last().unwrap().time, ms(3000));
+}
+
+/// An order to go where the node is already moves it nowhere: it stands there from then on.
+#[test]
+fn a_way_of_no_length_is_none() {
+    let text = "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 1 \"$node_(0) setdest 1 2 3\"\n";
+    let vertices: Vec<Time> =
+        setdest::read("m", text).unwrap().trajectories()[0].vertices().iter().map(|it| it.time).collect();
+    assert_eq!(vertices, [ms(0), ms(1000)]);
+    // An order at the end of a trip cuts nothing, and one in its middle leaves a corner there.
+    let trip = "$node_(0) set X_ 0\n$node_(0) set Y_ 0\n$ns_ at 1 \"$node_(0) setdest 10 0 5\"\n";
+    for (at, corners) in [("3", vec![0, 1000, 3000, 4000]), ("2", vec![0, 1000, 2000, 3000])] {
+        let text =
+            format!("{trip}$ns_ at {at} \"$node_(0) setdest {} 0 5\"\n", if at == "3" { 15 } else { 0 });
+        let mobility = setdest::read("m", &text).unwrap();
+        let times: Vec<Time> = mobility.trajectories()[0].vertices().iter().map(|it| it.time).collect();
+        assert_eq!(times, corners.into_iter().map(ms).collect::<Vec<_>>(), "{at}");
+    }
+}

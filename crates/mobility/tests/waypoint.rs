@@ -189,6 +189,17 @@ fn what_is_no_model_is_refused() {
     assert_eq!(wrong(|m| m.max_speed = 0.5), WaypointError::Speed(1.0, 0.5));
     assert!(matches!(wrong(|m| m.max_speed = f64::NAN), WaypointError::Speed(..)));
     assert!(matches!(wrong(|m| m.min_pause = Duration::from_secs(1)), WaypointError::Pause(..)));
+    let taken = |change: fn(&mut RandomWaypoint)| {
+        let mut model = model(Start::Naive);
+        change(&mut model);
+        model.generate(1, Duration::from_secs(10), 1).is_ok()
+    };
+    assert!(taken(|m| m.max_speed = 1e6) && taken(|m| (m.min_speed, m.max_speed) = (1e6, 1e6)));
+    assert!(matches!(wrong(|m| m.max_speed = 1_000_001.0), WaypointError::Speed(..)));
+    assert!(taken(|m| (m.min_pause, m.max_pause) = (Duration::from_secs(1), Duration::from_secs(1))));
+    assert!(taken(|m| m.area = Area::new(1e9, 0.0)) && taken(|m| m.area = Area::new(0.0, 1.0)));
+    assert_eq!(wrong(|m| m.area = Area::new(1_000_000_001.0, 0.0)), WaypointError::Area);
+    assert_eq!(wrong(|m| m.area = Area::new(0.0, 0.0)), WaypointError::Area);
     let long = model(Start::Naive).generate(1000, Duration::from_secs(10_000_000), 1);
     assert!(matches!(long, Err(WaypointError::TooLong(_))));
 }

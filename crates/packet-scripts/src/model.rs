@@ -287,3 +287,129 @@ fn write(packet: &ScriptPacket, own: SeqNumber) -> Segment {
     }
     segment
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTENS: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
+";
+
+    /// A model whose end may be called and sent packets by hand.
+    fn with_model(script: &str, test: impl FnOnce(&mut Model<'_>)) {
+        let script = Script::parse(script, "a.pkt").unwrap();
+        let control = make(&script.flow.control.name, &script.flow.control.parameters).unwrap();
+        test(&mut Model { script: &script, control: Some(control), end: None, now: Time::ZERO });
+    }
+
+    fn from_peer(flags: u16, start: u32, ack: Option<u32>, len: u32) -> ScriptPacket {
+        ScriptPacket { flags, start, ack, len, window: 9000, mss: Some(1000), ..ScriptPacket::default() }
+    }
+
+    fn sent(model: &mut Model<'_>, millis: u64) -> Vec<ScriptPacket> {
+        let until = Time::from_millis(millis);
+        std::iter::from_fn(|| model.wait(until).unwrap().map(|heard| heard.packet)).collect()
+    }
+
+    const NO_CONNECTION: CallError = CallError::Errno(Errno::NotConnected);
+    const WOULD_BLOCK: CallError = CallError::Errno(Errno::WouldBlock);
+
+    /// As of a Linux socket: options may be set before there is a connection, and nothing else be done.
+    #[test]
+    fn calls_before_a_connection() {
+        with_model(LISTENS, |model| {
+            let mss = u64::from(model.script.flow.sender.handshake.mss);
+            assert_eq!(model.call(Call::SetOption(SocketOption::NoDelay, 1)), Ok(0));
+            assert_eq!(model.call(Call::GetOption(SocketOption::MaxSegment)), Ok(mss));
+            assert_eq!(model.call(Call::GetOption(SocketOption::Error)), Ok(0));
+            assert!(matches!(model.call(Call::GetOption(SocketOption::NoDelay)), Err(CallError::Other(_))));
+            for call in [
+                Call::Accept,
+                Call::Write(1),
+                Call::Read(1),
+                Call::Close,
+                Call::FinishConnect,
+                Call::Readable,
+            ] {
+                assert_eq!(model.call(call), Err(NO_CONNECTION), "{call:?}");
+            }
+            assert!(model.inject(&from_peer(2, 0, None, 0)).is_err() && model.field("tcpi_rtt").is_err());
+            assert_eq!(model.call(Call::Listen), Ok(0));
+            assert_eq!(model.call(Call::Accept), Err(WOULD_BLOCK));
+            assert_eq!(model.call(Call::Listen), Err("there is one connection".to_owned().into()));
+        });
+    }
+
+    /// A server by hand: it is accepted once its handshake has ended, reads what has come, and is at the peer's
+    /// FIN at the end.
+    #[test]
+    fn calls_of_a_server() {
+        with_model(LISTENS, |model| {
+            assert_eq!(model.call(Call::Listen), Ok(0));
+            model.inject(&from_peer(2, 0, None, 0)).unwrap();
+            let answer = sent(model, 0);
+            assert_eq!(
+                (answer.len(), answer[0].flags, answer[0].ack, answer[0].start),
+                (1, 2 | 16, Some(1), 0)
+            );
+            assert_eq!(model.call(Call::Accept), Err(WOULD_BLOCK));
+            model.inject(&from_peer(16, 1, Some(1), 0)).unwrap();
+            assert_eq!((model.call(Call::Accept), model.call(Call::Readable)), (Ok(0), Ok(0)));
+            assert_eq!(model.call(Call::Read(10)), Err(WOULD_BLOCK));
+            model.inject(&from_peer(16 | 8, 1, Some(1), 10)).unwrap();
+            assert_eq!((model.call(Call::Readable), model.call(Call::Read(4))), (Ok(10), Ok(4)));
+            assert_eq!((model.call(Call::Read(90)), model.call(Call::Read(1))), (Ok(6), Err(WOULD_BLOCK)));
+            assert_eq!(model.call(Call::Write(700)), Ok(700));
+            let data = sent(model, 0);
+            assert_eq!((data[0].start, data[0].len, data[0].ack), (1, 700, Some(11)));
+            // Of what was sent again the time is the timer's, up to the end of the wait.
+            assert_eq!(
+                (model.now(), sent(model, 5).len(), model.now()),
+                (Time::ZERO, 0, Time::from_millis(5))
+            );
+            model.inject(&from_peer(16 | 1, 11, Some(701), 0)).unwrap();
+            assert_eq!((model.call(Call::Read(1)), model.call(Call::Read(1))), (Ok(0), Ok(0)));
+            assert_eq!(model.call(Call::ShutDown(Side::Write)), Ok(0));
+            assert_eq!(model.call(Call::Write(1)), Err(CallError::Errno(Errno::BrokenPipe)));
+            assert_eq!((model.name(), model.lateness()), (PlaneName::Sim, Duration::ZERO));
+        });
+    }
+
+    /// A reset is told once, as Linux tells `sk_err`.
+    #[test]
+    fn an_error_is_returned_once() {
+        with_model(LISTENS, |model| {
+            assert_eq!(model.call(Call::Listen), Ok(0));
+            model.inject(&from_peer(2, 0, None, 0)).unwrap();
+            model.inject(&from_peer(16, 1, Some(1), 0)).unwrap();
+            assert_eq!(model.call(Call::Accept), Ok(0));
+            model.inject(&from_peer(4, 1, None, 0)).unwrap();
+            assert_eq!(model.call(Call::Read(1)), Err(CallError::Errno(Errno::Reset)));
+            assert_eq!(model.call(Call::Read(1)), Ok(0));
+            assert_eq!(model.call(Call::Write(1)), Err(CallError::Errno(Errno::BrokenPipe)));
+        });
+    }
+
+    /// What the peer writes is read as it was, where both begin with one number: each field by itself.
+    #[test]
+    fn a_packet_is_read_as_it_was_written() {
+        let own = SeqNumber::new(PEER_INITIAL);
+        let plain =
+            ScriptPacket { flags: 16, start: 7, len: 5, ack: Some(3), window: 9, ..ScriptPacket::default() };
+        let mut cases = vec![plain.clone()];
+        cases.push(ScriptPacket { ack: None, flags: 2, mss: Some(1460), ..plain.clone() });
+        cases.push(ScriptPacket { sack_permitted: true, flags: 2 | 16, ..plain.clone() });
+        cases.push(ScriptPacket { window_scale: Some(7), flags: 2 | 16, ..plain.clone() });
+        cases.push(ScriptPacket { timestamps: Some((1, u32::MAX)), ..plain.clone() });
+        cases.push(ScriptPacket { sack: vec![(10, 20), (30, 40)], ..plain.clone() });
+        for ecn in [EcnCodepoint::Capable, EcnCodepoint::CapableOne, EcnCodepoint::Marked] {
+            cases.push(ScriptPacket { ecn, ..plain.clone() });
+        }
+        cases.extend([1, 4, 8, 64, 128, 256].map(|flag| ScriptPacket { flags: 16 | flag, ..plain.clone() }));
+        for case in cases {
+            assert_eq!(read(&write(&case, own), own), case);
+        }
+    }
+}

@@ -195,3 +195,97 @@ impl fmt::Display for ScriptPacket {
         if options.is_empty() { Ok(()) } else { write!(f, " <{}>", options.join(",")) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern() -> PacketPattern {
+        let options = vec![
+            OptionPattern::Mss(1000),
+            OptionPattern::SackPermitted,
+            OptionPattern::WindowScale(7),
+            OptionPattern::Timestamps(5, 6),
+            OptionPattern::Sack(10, 20),
+        ];
+        let ecn = Some(EcnCodepoint::Capable);
+        PacketPattern {
+            flags: ACK,
+            start: 1,
+            len: 9,
+            ack: Some(3),
+            window: Some(50),
+            ecn,
+            options,
+            ..Default::default()
+        }
+    }
+
+    /// What a script says of a packet is all compared, one after the other.
+    #[test]
+    fn what_differs_is_named() {
+        let same = pattern().packet();
+        assert_eq!(pattern().differs(&same), None);
+        // PSH is a hint, and the value of a timestamp the end's own clock.
+        assert_eq!(pattern().differs(&ScriptPacket { flags: ACK | PSH, ..same.clone() }), None);
+        assert_eq!(pattern().differs(&ScriptPacket { timestamps: Some((99, 6)), ..same.clone() }), None);
+        for (packet, what) in [
+            (ScriptPacket { flags: ACK | FIN, ..same.clone() }, "flags"),
+            (ScriptPacket { start: 2, ..same.clone() }, "range of bytes"),
+            (ScriptPacket { len: 8, ..same.clone() }, "range of bytes"),
+            (ScriptPacket { ack: Some(4), ..same.clone() }, "acknowledgement"),
+            (ScriptPacket { window: 51, ..same.clone() }, "window"),
+            (ScriptPacket { ecn: EcnCodepoint::Marked, ..same.clone() }, "ECN bits of the IP header"),
+            (ScriptPacket { sack: vec![(10, 21)], ..same.clone() }, "SACK blocks"),
+            (ScriptPacket { mss: None, ..same.clone() }, "option mss"),
+            (ScriptPacket { window_scale: Some(6), ..same.clone() }, "option wscale"),
+            (ScriptPacket { sack_permitted: false, ..same.clone() }, "option sackOK"),
+            (ScriptPacket { timestamps: None, ..same.clone() }, "option ts"),
+            (ScriptPacket { timestamps: Some((5, 7)), ..same.clone() }, "echo of a timestamp"),
+        ] {
+            assert_eq!(pattern().differs(&packet), Some(what), "{packet}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_said_may_be_any() {
+        let same = pattern().packet();
+        let free = PacketPattern { window: None, ecn: None, any_options: true, ..pattern() };
+        let other =
+            ScriptPacket { window: 7, ecn: EcnCodepoint::Marked, mss: None, sack: vec![], ..same.clone() };
+        assert_eq!(free.differs(&other), None);
+        // Without ACK the field says nothing.
+        let silent = PacketPattern { flags: SYN, ..free };
+        assert_eq!(silent.differs(&ScriptPacket { flags: SYN, ack: Some(99), ..other }), None);
+        // Of a window that follows from an unknown buffer only zero counts.
+        for (said, sent, differs) in [(50, 51, false), (50, 0, true), (0, 0, false), (0, 1, true)] {
+            let pattern = PacketPattern { window: Some(said), any_window: true, ..pattern() };
+            let found = pattern.differs(&ScriptPacket { window: sent, ..same.clone() });
+            assert_eq!(found, differs.then_some("window"), "{said} {sent}");
+        }
+        let scale = PacketPattern { any_scale: true, ..pattern() };
+        assert_eq!(scale.differs(&ScriptPacket { window_scale: Some(1), ..same.clone() }), None);
+        assert_eq!(scale.differs(&ScriptPacket { window_scale: None, ..same }), Some("option wscale"));
+        // A script that names no window means one that never limits.
+        assert_eq!(PacketPattern::default().packet().window, 65_535);
+    }
+
+    /// As packetdrill writes them.
+    #[test]
+    fn packets_are_shown_as_scripts_write_them() {
+        let plain = ScriptPacket { start: u32::MAX, len: 2, window: 4, ..ScriptPacket::default() };
+        assert_eq!(plain.to_string(), "- 4294967295:1(2) win 4");
+        let all = ScriptPacket { flags: 1 | 2 | 4 | 8 | 16 | 64 | 128 | 256, ack: Some(3), ..plain.clone() };
+        assert_eq!(all.to_string(), "SFRP.EWA 4294967295:1(2) ack 3 win 4");
+        for (ecn, prefix) in [
+            (EcnCodepoint::Capable, "[ect0] "),
+            (EcnCodepoint::CapableOne, "[ect1] "),
+            (EcnCodepoint::Marked, "[ce] "),
+        ] {
+            assert!(ScriptPacket { ecn, ..plain.clone() }.to_string().starts_with(prefix));
+        }
+        let shown = pattern().packet().to_string();
+        let options = "<mss 1000,sackOK,TS val 5 ecr 6,wscale 7,sack 10:20>";
+        assert_eq!(shown, format!("[ect0] . 1:10(9) ack 3 win 50 {options}"));
+    }
+}

@@ -131,4 +131,40 @@ mod tests {
         let octets = vec![2, 0, 0, 0, 10, 0, 0, 4, 0, 0, 0, 6, 10, 0, 0, 4, 0, 0, 7, 0xd0];
         assert_eq!(RoutingMessage::Hello(hello).octets(NodeAddress::new(3), address), Some(octets));
     }
+
+    /// The count of a route error is one octet (5.3): 255 are listed, and each takes 8 octets.
+    #[test]
+    fn a_route_error_lists_as_many_as_its_count_holds() {
+        for (many, listed) in [(1, 1), (255, 255), (256, 255), (300, 255)] {
+            let unreachable = (0..many).map(|node| (NodeAddress::new(node), Some(1))).collect();
+            let octets = RouteError { unreachable }.octets(address);
+            assert_eq!((octets[3], octets.len()), (listed as u8, 4 + 8 * listed), "{many}");
+        }
+    }
+
+    /// Each flag by itself (5.1), and a lifetime beyond 32 bits of milliseconds.
+    #[test]
+    fn flags_and_lifetimes_of_their_width() {
+        let node = NodeAddress::new(0);
+        let flags = |gratuitous, destination_only, destination_sequence| {
+            let request = RouteRequest {
+                hops: 0,
+                id: 0,
+                destination: node,
+                destination_sequence,
+                originator: node,
+                originator_sequence: 0,
+                gratuitous,
+                destination_only,
+            };
+            request.octets(address)[1]
+        };
+        assert_eq!(
+            [flags(true, false, Some(1)), flags(false, true, Some(1)), flags(false, false, None)],
+            [0x20, 0x10, 0x08]
+        );
+        assert_eq!(flags(false, false, Some(0)), 0);
+        let lifetime = |seconds| reply(0, 0, [0; 3], Duration::from_secs(seconds))[16..].to_vec();
+        assert_eq!((lifetime(1), lifetime(5_000_000)), (vec![0, 0, 3, 0xe8], vec![0xff; 4]));
+    }
 }

@@ -8,6 +8,7 @@ mod external;
 mod format;
 mod fuzz;
 mod journey;
+mod limits;
 mod links;
 mod outages;
 mod refused;

@@ -152,6 +152,8 @@ fn a_regulation_refuses_what_it_replaces_or_forbids() {
         ("{ cbrs = {} }\ndetector = \"perfect\"", "does not sense by a cycle: detector has no effect"),
         ("{ dfs = { availability_check = \"10 s\" } }", "table 4 of KDB 905462 D02"),
         ("{ dfs = { closing = \"199 ms\" } }", "write a shorter closing"),
+        // 1460 + 120 bytes at 1 Mbit/s, and 200 - 188 ms are left.
+        ("{ dfs = { closing = \"188 ms\" } }", "a frame takes up to \"12.64 ms\""),
         ("{ tvws = { lead = \"1 ms\" } }", "write a longer lead"),
         ("{ tvws = {} }\ncooperation = { neighbours = [[\"0 m\", \"0 m\"]] }", "take cooperation out"),
         ("{ quiet_periods = {} }", "\"detector\" is missing"),
@@ -556,5 +558,22 @@ fn every_choice_is_written_and_read_back() {
         changed.resolve().unwrap_or_else(|error| panic!("{value}: {error}"));
         assert_eq!(Scenario::parse(&changed.to_toml(), "x").unwrap(), changed, "{}", changed.to_toml());
         assert_eq!(Scenario::from_json(&changed.to_json(), "x").unwrap(), changed);
+    }
+}
+
+/// DFS leaves 200 ms less closing for the last frame. 1580 bytes at 1 Mbit/s take 12.64 ms; an exchange of 802.11
+/// as long as twice that and 5 ms. A frame may just fit.
+#[test]
+fn the_last_frame_ends_within_the_margin() {
+    let times =
+        "sensing_time = \"200 ms\"\ntransmission_time = \"1 s\"\ndetector = { map = { snr = \"-20 dB\" } }\n";
+    for (access, margin_us) in [("dcf", 30_280), ("none", 12_640)] {
+        for (less_us, fits) in [(0, true), (1, false)] {
+            let closing = 200_000 - margin_us + less_us;
+            let regulation = format!("regulation = {{ dfs = {{ closing = \"{closing} us\" }} }}\n");
+            let text = TEXT.replace("\"dcf\"", &format!("\"{access}\"")).replace(times, &regulation);
+            let found = Scenario::parse(&text, "cr.toml").and_then(|scenario| scenario.resolve());
+            assert_eq!(found.is_ok(), fits, "{access} {closing}: {:?}", found.err().map(|it| it.to_string()));
+        }
     }
 }

@@ -589,3 +589,14 @@ fn deep_nesting() {
     assert!(Scenario::parse(RIGHT, "test.toml").unwrap().set(&path, "1").is_err());
     assert!(errors_of(&format!("{path} = 1")).message.contains("not TOML"));
 }
+
+/// A key of the entries of a list belongs to that list.
+#[test]
+fn a_key_of_a_list_is_sent_home() {
+    for (key, home) in [("ack_every = \"3 segments\"", "[flow.tcp]"), ("silence = \"down\"", "[radio]")] {
+        let text = RIGHT.replace("duration = \"60 s\"", &format!("duration = \"60 s\"\n{key}"));
+        let error = Scenario::parse(&text, "test.toml").unwrap_err().to_string();
+        let belongs = error.find("belongs to").map(|at| &error[at..]);
+        assert!(belongs.is_some_and(|it| it.contains(home)), "{error}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::cognitive::TEXT as COGNITIVE;
 use cogtcp_scenario::Scenario;
 
-const LINE: &str = r#"
+pub(crate) const LINE: &str = r#"
 name = "line"
 run = { duration = "10 s" }
 [topology.single_hop]
@@ -18,7 +18,7 @@ to = "receiver"
 transport = "newreno"
 "#;
 
-const AIR: &str = r#"
+pub(crate) const AIR: &str = r#"
 name = "air"
 routing = { aodv = {} }
 run = { duration = "10 s" }
@@ -34,7 +34,7 @@ to = "n3"
 transport = "newreno"
 "#;
 
-const CELL: &str = r#"
+pub(crate) const CELL: &str = r#"
 name = "cell"
 run = { duration = "10 s" }
 [topology.single_hop]
@@ -56,7 +56,7 @@ to = "receiver"
 transport = "newreno"
 "#;
 
-fn with(base: &str, path: &str, value: &str) -> Scenario {
+pub(crate) fn with(base: &str, path: &str, value: &str) -> Scenario {
     let right = Scenario::parse(base, "right.toml").unwrap();
     right.set(path, value).unwrap_or_else(|error| panic!("{path} = {value}: {error}"))
 }

@@ -6,6 +6,7 @@ mod cognitive;
 mod committed;
 mod cycle;
 mod leo;
+mod limits;
 mod logs;
 mod pinned;
 mod policy;

@@ -569,3 +569,17 @@ fn occupancy_may_have_dates_and_semicolons() {
         "{error}"
     );
 }
+
+/// The first primary user may have the number 0; what a line lacks is said in the words of its header.
+#[test]
+fn numbers_begin_at_zero_and_columns_are_named() {
+    let read = pu_log::read("pu.log", "0 1 2 1 0.5\n0 1.5 2.5\n").unwrap();
+    assert_eq!((read.users[0].id, read.users[0].activity.as_slice().len()), (0, 1));
+    for value in ["dbm", "busy"] {
+        let text = format!("time,band,{value}\n0,1\n");
+        let threshold = (value == "dbm").then(|| Power::from_dbm(-90.0));
+        let reading = Reading { threshold, ..Reading::default() };
+        let error = occupancy::read_as("f", &text, &reading).unwrap_err().to_string();
+        assert!(error.contains(&format!("3 (time, band, {value})")), "{error}");
+    }
+}

@@ -347,3 +347,21 @@ fn a_grant_that_ends_with_suggested_parameters_is_replaced() {
     cbsd.hear(s(61.1), SasAnswer::Refused);
     assert_eq!(cbsd.advance(s(91.1)), Some(SasRequest::Grant(None)));
 }
+
+/// WINNF-TS-0016: transmitExpireTime is not after grantExpireTime.
+#[test]
+fn a_right_to_transmit_ends_with_its_grant() {
+    for (until, ends) in [(50.0, 50.0), (100.0, 100.0), (240.0, 100.0)] {
+        let mut cbsd = cbsd();
+        assert_eq!(cbsd.advance(Time::ZERO), Some(SasRequest::Grant(None)));
+        let operation = Operation::default();
+        cbsd.hear(Time::ZERO, SasAnswer::Grant { operation, expires: s(100.0), heartbeat: SECOND * 60 });
+        cbsd.hear(Time::ZERO, SasAnswer::Authorized { until: s(until) });
+        let last = Time::from_nanos(s(ends).as_nanos() - 1);
+        assert_eq!(cbsd.on_air(last).map(|it| it.1), cbsd.on_air(Time::ZERO).map(|it| it.1));
+        assert!(
+            cbsd.on_air(Time::ZERO).is_some_and(|it| it.1 == s(ends) || it.1 == s(ends + 60.0)),
+            "{until}"
+        );
+    }
+}

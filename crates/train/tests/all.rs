@@ -4,4 +4,5 @@
 mod committed;
 mod dialogue;
 mod journey;
+mod limits;
 mod pinned;

@@ -25,7 +25,7 @@ fn base_station(name: &str, at: f64) -> BaseStation {
 }
 
 /// 20 km, a stop half way, one base station at each end, 40 m/s; no shadowing, no luck at all.
-fn line() -> Line {
+pub(crate) fn line() -> Line {
     Line {
         name: "line".to_owned(),
         description: String::new(),

@@ -161,6 +161,43 @@ mod tests {
         assert_eq!(fields, ["table.g", "table"]);
     }
 
+    /// The fields that `check` reports, one for each bound of a table.
+    #[test]
+    fn rates_names_ranges_and_orders_have_both_bounds() {
+        let fields = |check: &dyn Fn(&mut Found)| {
+            let mut found = Found::default();
+            check(&mut found);
+            found.0.len()
+        };
+        for (bits, wrong) in [(0, 1), (1, 0), (10_000_000_000_000, 0), (10_000_000_000_001, 1)] {
+            assert_eq!(fields(&|it| it.rate("r", Rate::from_bits_per_second(bits))), wrong, "{bits}");
+        }
+        for (name, wrong) in [
+            ("", 1),
+            ("a", 0),
+            ("a b", 0),
+            (" a", 1),
+            ("a ", 1),
+            ("a\tb", 1),
+            (&"é".repeat(100), 0),
+            (&"é".repeat(101), 1),
+        ] {
+            assert_eq!(fields(&|it| it.name("n", name)), wrong, "{name:?}");
+        }
+        for (value, wrong) in [(0.9, 1), (1.0, 0), (2.0, 0), (2.1, 1), (f64::NAN, 1)] {
+            assert_eq!(fields(&|it| it.range("v", value, (1.0, 2.0), " m")), wrong, "{value}");
+        }
+        for (low, high, wrong) in [(1, 2, 0), (2, 2, 0), (3, 2, 1)] {
+            assert_eq!(fields(&|it| it.order("o", &low, &high)), wrong, "{low} {high}");
+        }
+        for (right, wrong) in [(true, 0), (false, 1)] {
+            assert_eq!(fields(&|it| it.unless(right, "u", "wrong", "right")), wrong);
+        }
+        let mut found = Found::default();
+        found.order("o", &3, &2);
+        assert_eq!(found.0, ["o: the range begins above its end (\"3\" > \"2\"); write [\"2\", \"3\"]"]);
+    }
+
     #[test]
     fn messages_say_what_would_be_right() {
         let mut found = Found::default();

@@ -122,7 +122,8 @@ mod tests {
         assert_eq!(written, ["0 m", "2 km", "1 MHz"]);
         assert_eq!(Frequency(2.5e5).to_string(), "250 kHz");
         assert_eq!(("36 km/h".parse(), "0.5 m/s^2".parse()), (Ok(Speed(10.0)), Ok(Acceleration(0.5))));
-        for text in ["250", "m", "3 miles", "", "1e99 m", "nan m"] {
+        assert_eq!(("1e15 m".parse(), "-1e12 km".parse()), (Ok(Length(1e15)), Ok(Length(-1e15))));
+        for text in ["250", "m", "3 miles", "", "1e99 m", "nan m", "1.0000000001e15 m", "-1.1e15 m"] {
             let error = text.parse::<Length>().unwrap_err();
             assert!(error.contains("as \"250 m\""), "{error}");
         }

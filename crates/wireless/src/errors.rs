@@ -177,4 +177,21 @@ mod tests {
         assert_eq!(ln_right(Rate::from_bits_per_second(11_000_000), PERFECT), 0.0);
         assert!(ln_right(Rate::from_bits_per_second(11_000_000), 0.99 * PERFECT) > -1e-15);
     }
+
+    /// Without a signal every bit is a guess. A rate has the modulation of the next faster of the standard.
+    #[test]
+    fn no_bit_is_worse_than_a_guess() {
+        let at = |bits, ratio| ln_right(Rate::from_bits_per_second(bits), ratio);
+        let half = libm::log(0.5);
+        assert!((at(1_000_000, 1e-9) - half).abs() < 1e-6 && (at(2_000_000, 1e-9) - half).abs() < 1e-12);
+        for (rate, other) in [(1_000_001, 2_000_000), (2_000_001, 5_500_000)] {
+            let (bits, faster) = (rate as f64, other as f64);
+            // The same energy for each bit.
+            let [here, there] = [bits, faster].map(|it| 0.3 * it / 1e6);
+            assert!((at(rate, here) / at(other, there) - 1.0).abs() < 1e-9, "{rate}");
+            let below = at(rate - 1, 0.3 * (bits - 1.0) / 1e6);
+            assert!((at(rate, here) / below - 1.0).abs() > 1e-3, "{rate}");
+        }
+        assert!(at(0, 1.0).is_finite());
+    }
 }

@@ -317,6 +317,27 @@ mod tests {
         }
     }
 
+    /// The most that a signal may gain: one draw in 130,000 of Nakagami's m = 0.5 is cut, and one in 740 of the
+    /// shadowing. Where nothing varies it gains nothing.
+    #[test]
+    fn no_draw_is_above_the_most() {
+        let plain = Propagation::new(PathLoss::NS2_TWO_RAY);
+        let shadowing = |per_pair| Some(Shadowing { deviation: Decibel(10.0), per_pair });
+        let nakagami = Fading::Nakagami(Nakagami { m: 0.5 });
+        for (model, most) in [
+            (Propagation { fading: nakagami, ..plain }, 14.5),
+            (Propagation { shadowing: shadowing(false), ..plain }, 1000.0),
+        ] {
+            assert!((model.most() / most - 1.0).abs() < 1e-12 && model.varies());
+            let mut stream = RandomStream::new(1, "most", 0);
+            let greatest = (0..60_000).map(|_| model.frame_gain(&mut stream)).fold(0.0, f64::max);
+            assert!((greatest / most - 1.0).abs() < 1e-12, "{greatest}");
+        }
+        let lasting = Propagation { shadowing: shadowing(true), ..plain };
+        assert!(!lasting.varies() && !plain.varies());
+        assert_eq!(lasting.frame_gain(&mut RandomStream::new(1, "most", 0)), 1.0);
+    }
+
     /// Shadowing of a pair is the same both ways and lasts; pairs differ, with the deviation asked for.
     #[test]
     fn shadowing_belongs_to_the_pair() {

@@ -287,6 +287,20 @@ mod tests {
         }
     }
 
+    /// 64 frames louder than was announced fit into a sum; the step is a 65,536th of the cut-off.
+    #[test]
+    fn powers_are_added_in_steps() {
+        let rules = rules(Capture::Sinr);
+        assert_eq!(rules.step, 0.1 / 65_536.0);
+        assert_eq!(rules.strength(0.1).steps, 65_536);
+        assert_eq!(rules.strength(1e300).steps, 1 << 57);
+        assert!(rules.strength(1e300).steps.checked_mul(63).is_some());
+        assert!((rules.watts(rules.strength(2.5).steps) - 2.5).abs() <= rules.step);
+        // So loud that the sums would not fit: coarser steps; and a cut-off of zero has one, too.
+        assert_eq!(Listening::step_for(1e-30, 1.0), 1.0 / (1_u64 << 57) as f64);
+        assert!(Listening::step_for(0.0, 0.0) > 0.0);
+    }
+
     /// Frames of these powers and times in microseconds, at a receiver that needs 10 to 1 and a power of 20.
     /// Which of them get through, without noise?
     fn survivors(capture: Capture, frames: &[(f64, u64, u64)]) -> Vec<usize> {

@@ -4,6 +4,7 @@
 mod committed;
 mod common;
 mod exchange;
+mod limits;
 mod primary_users;
 mod propagation;
 mod random;

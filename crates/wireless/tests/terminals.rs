@@ -2,11 +2,11 @@
 
 use crate::common::{Bench, PACKET, config, mbit, packet};
 use cogtcp_spectrum::ChannelId;
-use cogtcp_units::{Duration, Length, Power, Time};
+use cogtcp_units::{Duration, Length, Position, Power, Time};
 use cogtcp_wireless::{
     AnswerTimeout, Capture, ChannelConfig, CtsWhen, Dcf, Destination, EifsAfter, Errors, ExchangeFailure,
-    Fading, FrameKind, InterfaceId, MacConfig, MediumConfig, MediumEvent, PathLoss, PhyConfig, Profile,
-    Propagation, QueuedPacket, RetryLimit, Rules, TwoRay,
+    Fading, FrameKind, InterfaceConfig, InterfaceId, MacConfig, Medium, MediumConfig, MediumEvent, PathLoss,
+    PhyConfig, Profile, Propagation, QueuedPacket, RetryLimit, Rules, TwoRay,
 };
 
 fn us(micros: u64) -> Time {
@@ -416,4 +416,34 @@ fn a_faded_frame_below_the_cut_off_is_nothing() {
     let counters = bench.medium.counters(InterfaceId(0));
     assert!(counters.attempts > 2000, "{counters:?}");
     assert!(counters.collided * 8 < counters.attempts, "{counters:?}");
+}
+
+/// A station that raises its power is heard farther from its next frame on, although all stand still: 16 times
+/// the power is twice the range over two rays.
+#[test]
+fn more_power_is_heard_farther_at_once() {
+    let positions = vec![Position::new(0.0, 0.0), Position::new(100.0, 0.0), Position::new(900.0, 0.0)];
+    let mut medium = Medium::new(deaf(MacConfig::default()), positions, (), 1);
+    let power = Power::from_watts(0.281_838_15);
+    let greatest_power = Power::from_watts(power.watts() * 256.0);
+    for node in 0..3 {
+        medium.add_interface(InterfaceConfig { power, greatest_power, ..InterfaceConfig::new(node) });
+    }
+    let mut received = Vec::new();
+    for (number, at) in [(1, 0), (2, 100_000), (3, 200_000)] {
+        if number > 1 {
+            let power = if number == 2 { greatest_power } else { power };
+            (0..3).for_each(|it| medium.set_power(InterfaceId(it), power));
+        }
+        let to = if number == 1 { 1 } else { 2 };
+        medium.enqueue(us(at), InterfaceId(0), packet(number, to));
+        medium.advance(us(at + 100_000));
+        while let Some(event) = medium.poll_event() {
+            if let MediumEvent::Received { at, payload, .. } = event {
+                received.push((at.0, payload));
+            }
+        }
+    }
+    // 250 m, then 1000 m, then 250 m again.
+    assert_eq!(received, [(1, 1), (2, 2)]);
 }

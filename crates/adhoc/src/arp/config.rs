@@ -168,3 +168,74 @@ impl ArpConfig {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Fields(Vec<String>);
+
+    impl Check for Fields {
+        fn error(&mut self, field: &str, _: String, _: String) {
+            self.0.push(field.to_owned());
+        }
+    }
+
+    fn wrong(profile: Profile, change: impl Fn(&mut ArpSettings)) -> Vec<String> {
+        let mut settings = ArpSettings::default();
+        change(&mut settings);
+        let mut fields = Fields::default();
+        settings.check(profile, &mut fields);
+        fields.0
+    }
+
+    #[test]
+    fn settings_are_bounded() {
+        let of = |change: fn(&mut ArpSettings)| wrong(Profile::Ns2, change);
+        assert!(of(|_| ()).is_empty());
+        assert!(of(|it| it.held_packets = Some(0)).is_empty());
+        assert!(of(|it| it.held_packets = Some(100_000)).is_empty());
+        assert_eq!(of(|it| it.held_packets = Some(100_001)), ["held_packets"]);
+        assert!(of(|it| it.requests = Some(1)).is_empty() && of(|it| it.requests = Some(1000)).is_empty());
+        assert_eq!(of(|it| it.requests = Some(0)), ["requests"]);
+        assert_eq!(of(|it| it.requests = Some(1001)), ["requests"]);
+        for (field, set) in [
+            ("retry_interval", (|it, span| it.retry_interval = Some(span)) as fn(&mut ArpSettings, Duration)),
+            ("lifetime", |it, span| it.lifetime = Some(span)),
+            ("dead_time", |it, span| it.dead_time = Some(span)),
+            ("jitter", |it, span| it.jitter = Some(span)),
+        ] {
+            let day = Duration::from_secs(86_400);
+            for (span, right) in [(Duration::ZERO, true), (day, true), (day + Duration::from_nanos(1), false)]
+            {
+                let found = wrong(Profile::Ns3, |it| set(it, span));
+                assert_eq!(found, if right { vec![] } else { vec![field] }, "{span}");
+            }
+        }
+        // Without resolution a setting of it says nothing.
+        assert_eq!(wrong(Profile::Standard, |it| it.requests = Some(2)), ["requests"]);
+        let resolved = |it: &mut ArpSettings| {
+            (it.protocol, it.requests) = (Some(ArpProtocol::Rfc826), Some(2));
+        };
+        assert!(wrong(Profile::Standard, resolved).is_empty());
+    }
+
+    /// `arp-cache.cc` of ns-3 and `mac/arp.cc` of ns-2; RFC 1122 section 2.3.2.
+    #[test]
+    fn profiles_have_their_tables() {
+        let of = |profile| ArpSettings::default().over(profile);
+        assert_eq!(of(Profile::Standard), None);
+        let (ns2, ns3) = (of(Profile::Ns2).unwrap(), of(Profile::Ns3).unwrap());
+        let counts = |it: &ArpConfig| (it.held_packets, it.requests, it.breaks_link);
+        assert_eq!(
+            (counts(&ArpConfig::rfc()), counts(&ns2), counts(&ns3)),
+            ((1, 3, true), (1, 3, true), (3, 4, false))
+        );
+        let seconds =
+            |it: &ArpConfig| [it.retry_interval, it.lifetime, it.dead_time].map(|it| it.as_secs_f64());
+        assert_eq!(seconds(&ArpConfig::rfc()), [1.0, 60.0, 0.0]);
+        assert_eq!((seconds(&ns2), seconds(&ns3)), ([0.0, 0.0, 0.0], [1.0, 120.0, 100.0]));
+        assert_eq!((ns2.jitter, ns3.jitter), (Duration::ZERO, Duration::from_millis(10)));
+    }
+}

@@ -5,6 +5,7 @@ mod bench;
 #[path = "../../../units/tests/support/committed.rs"]
 mod committed;
 mod edges;
+mod frames;
 mod powers;
 mod radios;
 mod random;

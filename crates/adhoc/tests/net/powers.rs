@@ -100,3 +100,21 @@ fn subscribers_of_a_repository_hear_of_power_and_neighbors() {
     let taken: Vec<_> = std::iter::from_fn(|| shared.take(reader)).map(|entry| entry.change).collect();
     assert_eq!(taken, [SharedChange::NeighborFound(0), SharedChange::Power(changed(0, None, 0.5).power)]);
 }
+
+/// Changes that are due at one instant are all made, in their order.
+#[test]
+fn changes_of_one_instant_are_all_made() {
+    let powers = vec![
+        changed(10, Some(0), 4.0),
+        changed(10, Some(1), 2.0),
+        changed(10, Some(0), 3.0),
+        changed(20, Some(1), 1.0),
+    ];
+    let mut bench = Bench::new(AdHocConfig { powers, ..config() }, chain(2, 100.0));
+    let power = |bench: &Bench, node| bench.net.repository(node).power();
+    for (millis, first, second) in [(9, 1.0, 1.0), (10, 3.0, 2.0), (20, 3.0, 1.0)] {
+        bench.run(millis);
+        let expected = [first, second].map(|factor| changed(0, None, factor).power);
+        assert_eq!([power(&bench, 0), power(&bench, 1)], expected, "{millis} ms");
+    }
+}

@@ -219,3 +219,74 @@ impl<'a> Cursor<'a> {
         Ok((is_relative, Duration::from_nanos((seconds * 1e9).round() as u64)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(text: &str) -> DrillEvent {
+        let (_, mut events) = read(text).unwrap_or_else(|(line, _)| panic!("line {line} of {text}"));
+        assert_eq!(events.len(), 1, "{text}");
+        events.remove(0)
+    }
+
+    fn span(least: u64, most: u64) -> Span {
+        Span { least: Duration::from_millis(least), most: Duration::from_millis(most) }
+    }
+
+    #[test]
+    fn times_are_read_in_each_of_their_forms() {
+        for (time, when, until) in [
+            ("0", When::At(span(0, 0)), None),
+            ("1.5", When::At(span(1500, 1500)), None),
+            ("+.2", When::After(span(200, 200)), None),
+            ("+0~+.1", When::After(span(0, 100)), None),
+            ("1 ~ 2", When::At(span(1000, 2000)), None),
+            ("*", When::Any, None),
+            ("0...0.3", When::At(span(0, 0)), Some(300)),
+            ("+.1 ... .25", When::After(span(100, 100)), Some(250)),
+            ("3600", When::At(span(3_600_000, 3_600_000)), None),
+        ] {
+            let event = one(&format!("{time} > . 1:1(0) ack 1"));
+            assert_eq!((event.when, event.until), (when, until.map(Duration::from_millis)), "{time}");
+            assert!(matches!(event.what, What::Expect(packet) if packet == ". 1:1(0) ack 1"));
+        }
+        // Rounded to the nanosecond.
+        assert_eq!(
+            one("0.0000000016 < .").when,
+            When::At(Span { least: Duration::from_nanos(2), most: Duration::from_nanos(2) })
+        );
+        for text in [
+            "3600.1 > .",
+            "x > .",
+            "+ > .",
+            "2~1 > .",
+            "1.2.3 > .",
+            "0 nothing",
+            "0 f((1) = 2",
+            "0 %{ a",
+            "0 `a",
+        ] {
+            assert!(read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn events_end_where_they_end() {
+        let what = |text: &str| format!("{:?}", one(text).what);
+        assert_eq!(what("--a=b // c"), "Option(\"a=b\")");
+        assert_eq!(what("`x\ny`"), "Command(\"x\\ny\")");
+        assert_eq!(what("+0 `x`"), "Command(\"x\")");
+        assert_eq!(what("0 %{ a\nb }%"), "Code(\" a\\nb \")");
+        assert_eq!(what("0 < S 0:0(0) // c"), "Inject(\"S 0:0(0)\")");
+        assert_eq!(what("0 f(a,\n  g(1)) = 2 // c"), "Call(\"f(a, g(1)) = 2\")");
+        let (about, events) =
+            read("// SPDX-x\n# Copyright\n/* \n * First.\n * More. */ // Second.\n\n0 > .\n\n1 > .\n")
+                .unwrap();
+        assert_eq!((about.as_str(), events[0].line, events[1].line), ("First.", 7, 9));
+        assert_eq!(events[1].text, "1 > .");
+        let (about, events) = read(&format!("// {}\n", "x".repeat(300))).unwrap();
+        assert_eq!((about.len(), events.len()), (200, 0));
+        assert_eq!(read("0 > .\n\nx\n").unwrap_err().0, 3);
+    }
+}

@@ -464,4 +464,138 @@ mod tests {
         }
         assert!(Expression::Name("y".to_owned()).value(&Fields::new()).is_err());
     }
+
+    /// Each sign by itself, Python's precedences, and what ends a chain of comparisons.
+    #[test]
+    fn each_sign_has_pythons_meaning() {
+        for (text, wanted) in [
+            ("7 - 2 - 1", 4.0),
+            ("8 / 2 / 2", 2.0),
+            ("2 * 3 % 4", 2.0),
+            ("6 & 3", 2.0),
+            ("6 | 1", 7.0),
+            ("1 + 2 & 2", 2.0),
+            ("-1 % 5", 4.0),
+            ("- - 3", 3.0),
+            ("2 * (1 + 2)", 6.0),
+            ("2.5 + .5 * 0", f64::NAN),
+            ("x == 2", 1.0),
+            ("x != 2", 0.0),
+            ("x < 2", 0.0),
+            ("x <= 2", 1.0),
+            ("x > 2", 0.0),
+            ("x >= 2", 1.0),
+            ("x < 3", 1.0),
+            ("x > 1", 1.0),
+            ("3 > x > 1", 1.0),
+            ("1 > x > 0", 0.0),
+            ("3 > x > 2", 0.0),
+            ("not 0", 1.0),
+            ("not 3", 0.0),
+            ("not not 3", 1.0),
+            ("1 and 2", 1.0),
+            ("1 and 0", 0.0),
+            ("0 and 1", 0.0),
+            ("0 or 0", 0.0),
+            ("0 or 2", 1.0),
+            ("2 or 0", 1.0),
+            ("1 or 0 and 0", 1.0),
+            ("0xff", 255.0),
+            ("1.5", 1.5),
+        ] {
+            if wanted.is_nan() {
+                assert!(
+                    statement(&format!("assert {text}")).is_err(),
+                    "{text}: a number begins with a digit"
+                );
+            } else {
+                assert_eq!(value(text), wanted, "{text}");
+            }
+        }
+    }
+
+    /// linux/tcp.h and net/tcp_states.h. A name that is set counts before a constant.
+    #[test]
+    fn constants_are_linuxs() {
+        for (names, first, factor) in [
+            (
+                &["TCP_CA_Open", "TCP_CA_Disorder", "TCP_CA_CWR", "TCP_CA_Recovery", "TCP_CA_Loss"][..],
+                0.0,
+                1.0,
+            ),
+            (&["TCPI_OPT_TIMESTAMPS", "TCPI_OPT_SACK", "TCPI_OPT_WSCALE", "TCPI_OPT_ECN"], 1.0, 2.0),
+            (
+                &[
+                    "TCP_ESTABLISHED",
+                    "TCP_SYN_SENT",
+                    "TCP_SYN_RECV",
+                    "TCP_FIN_WAIT1",
+                    "TCP_FIN_WAIT2",
+                    "TCP_TIME_WAIT",
+                    "TCP_CLOSE",
+                    "TCP_CLOSE_WAIT",
+                    "TCP_LAST_ACK",
+                    "TCP_LISTEN",
+                    "TCP_CLOSING",
+                ],
+                1.0,
+                1.0,
+            ),
+        ] {
+            let mut expected = first;
+            for name in names {
+                assert_eq!(value(name), expected, "{name}");
+                expected = if factor == 2.0 { expected * 2.0 } else { expected + 1.0 };
+            }
+        }
+        let known = Fields::from([("TCP_LISTEN".to_owned(), 77.0)]);
+        assert_eq!(Expression::Name("TCP_LISTEN".to_owned()).value(&known), Ok(77.0));
+    }
+
+    #[test]
+    fn statements_by_their_words() {
+        let one = |text: &str| statement(text).map(|found| found.is_some());
+        for (text, expected) in [
+            ("print(x)", Ok(false)),
+            ("assert(x == 2)", Ok(true)),
+            ("assert\tx", Ok(true)),
+            ("a_1 = 2", Ok(true)),
+            ("assert x, 'a message with = and ('", Ok(true)),
+            ("assert x, x ==", Ok(true)),
+        ] {
+            assert_eq!(one(text), expected, "{text}");
+        }
+        for text in ["assertx = ", "assert x 2", "a = 1 2", "= 2", "a b = 2", "assert", "a == 2", "x"] {
+            assert!(one(text).is_err(), "{text}");
+        }
+        // 200 words and signs are taken.
+        let sum = |terms: usize| format!("assert {}1", "1+".repeat(terms));
+        assert!(statement(&sum(99)).is_ok() && statement(&sum(100)).is_err());
+        let message =
+            Token::Text.to_string() + &Token::Number(2.0).to_string() + &Token::Mark("<").to_string();
+        assert_eq!(message, "a quotation2\"<\"");
+    }
+
+    /// Fields that no plane has are named, wherever they stand.
+    #[test]
+    fn unknown_fields_are_found_everywhere() {
+        for text in [
+            "assert tcpi_x",
+            "assert not tcpi_x",
+            "assert -tcpi_x",
+            "assert 1 + tcpi_x",
+            "assert tcpi_x + 1",
+            "assert 1 < 2 < tcpi_x",
+            "assert tcpi_x < 2",
+            "assert 1 and tcpi_x",
+            "assert tcpi_x or 1",
+            "N = tcpi_x",
+            "assert tcpi_rtt; assert tcpi_x",
+        ] {
+            let found = unknown_field(&statements(text).unwrap());
+            assert_eq!(found.as_deref(), Some("tcpi_x"), "{text}");
+        }
+        let all = FIELDS.join(" + ");
+        assert_eq!(unknown_field(&statements(&format!("assert {all} + other")).unwrap()), None);
+    }
 }

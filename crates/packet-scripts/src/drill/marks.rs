@@ -59,3 +59,25 @@ impl Marked {
         !self.head.trim().is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_stand_in_their_lines() {
+        let text = "//: transport = \"x\"\n0 a\n//: differ: why \n1 b //: kernel\n//: sim 1 c\n2 d //: \n";
+        let found = Marked::read(text).unwrap_or_else(|(line, _)| panic!("line {line}"));
+        assert_eq!(found.text, "\n0 a\n\n1 b \n1 c\n2 d \n");
+        assert_eq!(found.head, "transport = \"x\"\n\n\n\n\n\n");
+        assert!(found.has_settings());
+        let planes: Vec<_> = found.planes.into_iter().collect();
+        assert_eq!(planes, [(4, PlaneName::Kernel), (5, PlaneName::Sim)]);
+        assert_eq!(found.differences, [(3, "why".to_owned())]);
+        assert!(Marked::read("0 a\n").is_ok_and(|found| !found.has_settings()));
+        // A reason stands before the steps, and behind a step there is one word.
+        for (text, line) in [("0 a\n1 b //: kernel\n", 2), ("//: sim 1 b\n", 1), ("0 a //: x\n", 1)] {
+            assert_eq!(Marked::read(text).unwrap_err().0, line, "{text}");
+        }
+    }
+}

@@ -81,6 +81,10 @@ mod tests {
         assert_eq!(choose(&[at(7, 40.0, 10.0), at(5, 40.0, -10.0)]), Some(5));
         // Straight on, but farther beyond the target than here is before it.
         assert_eq!(choose(&[at(1, 250.0, 0.0)]), None);
+        // As far from the target as here, 60 and 80 off it: that is no progress.
+        let wide = std::f64::consts::PI;
+        assert_eq!(greedy(here, target, wide, &[at(1, 40.0, 80.0)]), None);
+        assert!(greedy(here, target, wide, &[at(1, 41.0, 80.0)]).is_some());
         assert_eq!(choose(&[]), None);
     }
 

@@ -174,3 +174,19 @@ fn a_request_by_a_longer_way_prolongs_the_route_back() {
     node.at(1000).request(B, 5, rreq(4, 2, 40, None));
     assert_eq!((node.route(SOURCE), node.expires(SOURCE)), (Some((A, 3, Some(40))), 6200));
 }
+
+/// 6.1 and 6.3: each search has the next sequence number and the next identifier, and begins with 0 hops.
+#[test]
+fn each_request_is_numbered_by_one_more() {
+    let mut node = TestNode::new(rfc());
+    node.data(TARGET);
+    node.data(C);
+    let numbers: Vec<_> = node
+        .sent()
+        .iter()
+        .map(as_request)
+        .map(|request| (request.hops, request.id, request.originator_sequence))
+        .collect();
+    let (_, id, sequence) = numbers[0];
+    assert_eq!(numbers, [(0, id, sequence), (0, id + 1, sequence + 1)]);
+}

@@ -263,6 +263,43 @@ mod tests {
     #[test]
     fn a_window_of_one_packet_grows_from_one() {
         assert_eq!((next_cwnd(1.0, 3.0), next_cwnd(2.0, 3.0)), (4.0, 4.0));
+        // Half of 3 packets: slow start takes log2 1.5 of the rounds.
+        assert!((next_cwnd(3.0, 3.0) - (1.5 + 3.0 - libm::log2(1.5))).abs() < 1e-12);
+    }
+
+    /// Each argument of each function by itself, at the edge of its domain.
+    #[test]
+    fn domains_are_open_or_closed_as_they_say() {
+        assert_eq!(bdp_packets(8000.0, 1.0, 999.0, 1.0), Ok(1.0));
+        for at in 0..4 {
+            let with = |value: f64| {
+                let mut of = [1.0; 4];
+                of[at] = value;
+                bdp_packets(of[0], of[1], of[2], of[3]).is_ok()
+            };
+            // Headers alone may be none.
+            assert_eq!((with(0.0), with(-1e-9), with(f64::NAN)), (at == 3, false, false), "{at}");
+        }
+        for at in 0..3 {
+            let with = |value: f64| {
+                let mut of = [1.0; 3];
+                of[at] = value;
+                available_rounds(of[0], of[1], of[2]).is_ok()
+            };
+            assert_eq!((with(0.0), with(-1e-9), with(f64::NAN)), (at == 1, false, false), "{at}");
+        }
+        assert!(delta_w_exact(1.0).is_ok() && delta_w_exact(0.999).is_err());
+        assert!(delta_w_exact(f64::INFINITY).is_err() && delta_w_approximate(f64::INFINITY).is_err());
+        let smallest = SMALLEST_APPROXIMATE_ROUNDS;
+        assert!(delta_w_approximate(smallest).is_ok() && delta_w_approximate(1.44).is_err());
+        assert!(packets_per_cycle(2.0, 1.0, 4.0, false).is_ok());
+        assert!(packets_per_cycle(2.0, 0.999, 4.0, false).is_err());
+        // BDP = dW and BDP = 2 dW: the link saturates just at the end of the phase.
+        assert_eq!(regime(2.0, 2.0), Regime::SlowStart);
+        assert_eq!((regime(2.0, 4.0), regime(2.0, 4.1)), (Regime::CongestionAvoidance, Regime::Unsaturated));
+        // A timeout that equals the longest one, and a silence of no length.
+        assert_eq!((rto_outage_s(0.0, 1.0, 1.0), rto_outage_s(1.0, 2.0, 1.0).is_err()), (Ok(1.0), true));
+        assert!(rto_outage_s(0.0, 0.0, 1.0).is_err() && rto_outage_s(f64::INFINITY, 1.0, 1.0).is_err());
     }
 
     #[test]

@@ -117,4 +117,27 @@ mod tests {
         assert_eq!((found.missed, found.false_ones, found.start_errors.len()), (0, 1, 1));
         assert!((found.start_errors[0] - 0.1).abs() < 1e-9);
     }
+
+    /// Alone, it reaches as far as it is long, from 5 s on; an end that never comes has no error.
+    #[test]
+    fn an_outage_alone_reaches_as_far_as_it_is_long() {
+        for (length, reach) in [(1_000, 5_000), (5_000, 5_000), (7_000, 7_000)] {
+            let outages = [outage(60_000, 60_000 + length)];
+            for (off, misses) in [(reach, 0), (reach + 1, 1)] {
+                for start in [60_000 - off, 60_000 + off] {
+                    let found = assess(&outages, &[predicted(start, start + 1)]);
+                    assert_eq!((found.missed, found.false_ones), (misses, misses), "{length} {start}");
+                }
+            }
+        }
+        let forever = [Outage { start: Time::from_millis(60_000), end: Time::MAX }];
+        let found = assess(&forever, &[predicted(60_000, 70_000)]);
+        assert_eq!((found.matches, found.end_errors.len()), (vec![Some(0)], 0));
+        let open = Prediction { end: None, ..predicted(10_000, 0) };
+        let found = assess(&[outage(10_000, 15_000)], &[open]);
+        assert_eq!((found.missed, found.end_errors.len()), (0, 0));
+        // Of two that are equally far off the first is its own.
+        let two = [predicted(9_000, 9_001), predicted(11_000, 11_001)];
+        assert_eq!(assess(&[outage(10_000, 15_000)], &two).matches, [Some(0)]);
+    }
 }

@@ -367,5 +367,38 @@ mod tests {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median(vec![4.0, 1.0, 3.0, 2.0]), 2.5);
         assert_eq!((median(vec![7.0]), median(Vec::new())), (7.0, 0.0));
+        assert_eq!(median(vec![5.0, 4.0, 3.0, 2.0, 9.0]), 4.0);
+        assert_eq!(median(vec![6.0, 5.0, 4.0, 3.0, 2.0, 9.0, 8.0, 7.0]), 5.5);
+    }
+
+    /// From 10 m to 25 m: 3 - 1 = 2 s at the recorded speed, and 4 s to 35 m. It is told from 2 s ahead on, once.
+    #[test]
+    fn an_outage_is_told_as_soon_as_it_is_near_enough() {
+        for (millis, told) in [(2000, true), (1999, false)] {
+            let ahead = Duration::from_millis(millis);
+            let config = OutageMapConfig { ahead, position_error: Length(0.0), ..OutageMapConfig::default() };
+            let zones = vec![RecordedOutage { from: 25.0, to: 35.0, journeys: 1 }];
+            let mut map = OutageMap {
+                config,
+                record: Record { stops: Vec::new(), zones, ..record() },
+                stream: RandomStream::new(1, "map", 0),
+                next: 0,
+                stood: 0.0,
+                off: 0.0,
+                forecasts: VecDeque::new(),
+            };
+            let time = Time::from_millis(5000);
+            let measured =
+                Measurement { time, position: 10.0, speed: 10.0, levels: Vec::new(), serving: None };
+            assert!(map.observes());
+            map.observe(time, &Measurement { speed: 0.0, ..measured.clone() });
+            assert_eq!((map.poll(time), map.stood), (None, 10.0), "a train that stands");
+            map.observe(time, &measured);
+            let start = Time::from_millis(7000);
+            let expected = Forecast::Outage { start, end: Some(Time::from_millis(9000)) };
+            assert_eq!(map.poll(time), told.then_some(expected));
+            map.observe(time, &measured);
+            assert_eq!(map.poll(time), None);
+        }
     }
 }

@@ -124,3 +124,42 @@ impl Spacing {
         Some((*step, *line, median))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spacing(steps: &[u64]) -> Spacing {
+        let mut spacing = Spacing::default();
+        let mut at = Time::from_millis(1000);
+        spacing.record(None, at, 1);
+        for (number, step) in steps.iter().enumerate() {
+            let next = at + Duration::from_millis(*step);
+            spacing.record(Some(at), next, number + 2);
+            at = next;
+        }
+        spacing
+    }
+
+    /// Eight distances tell a spacing; it is regular within a factor of two; a gap is longer than ten of them.
+    #[test]
+    fn distances_tell_spacing_and_gaps() {
+        let ten = Duration::from_millis(10);
+        assert_eq!((spacing(&[10; 7]).regular(), spacing(&[10; 8]).regular()), (None, Some(ten)));
+        // Two samples of one time are no distance.
+        assert_eq!(spacing(&[10, 10, 10, 10, 0, 10, 10, 10]).regular(), None);
+        let with = |step| spacing(&[10, 10, 10, 10, step, 10, 10, 10]);
+        for (step, regular, gap) in [
+            (20, true, false),
+            (21, false, false),
+            (5, true, false),
+            (4, false, false),
+            (100, false, false),
+            (101, false, true),
+        ] {
+            assert_eq!(with(step).regular(), regular.then_some(ten), "{step}");
+            let expected = gap.then_some((Duration::from_millis(101), 6, ten));
+            assert_eq!(with(step).gap(), expected, "{step}");
+        }
+    }
+}
