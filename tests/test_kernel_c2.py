@@ -665,7 +665,7 @@ def test_sockets_hear_the_emulated_radio(loaded: None) -> None:
             ]
             # While they last: what a namespace's radio does, said of the far end for this namespace.
             said: list[dict[str, Any]] = []
-            assert soon(lambda: said.extend(status()["links"]) or said, 60)  # noqa: B023
+            assert soon(lambda: said.extend(status()["links"]) or said)  # noqa: B023
             told, silent, left, _ = (each.result() for each in runs)
         assert all(entry["namespace"] for entry in said)
         assert soon(lambda: status()["links"] == []), "what was said is forgotten"

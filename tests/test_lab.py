@@ -318,7 +318,8 @@ def _slide(page: Any, path: str, place: int) -> None:
 
 def _settled(page: Any) -> str:
     page.wait_for_function(
-        "() => document.body.dataset.answered && !document.body.classList.contains('busy')", timeout=120_000
+        "() => document.body.dataset.answered && !document.body.classList.contains('busy')",
+        timeout=1000 * PATIENCE,
     )
     text: str = page.locator("#bars").inner_text()
     return text

@@ -6,19 +6,29 @@ Runs that fail keep their errors, and reports, tables and journals are published
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from cogtcp import Scenario, ScenarioError, _core
-from cogtcp.running.sweeping import dataset
+from cogtcp.running.sweeping import dataset, plan
 from conftest import ROOT, SMALL, Command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
+
+def _of_sweep(scenario: Scenario, file: str) -> Scenario:
+    """Return the scenario of a sweep that names this file as its own."""
+    sweep = Path(file).with_name("sweep.toml")
+    sweep.write_text(f"scenario = {json.dumps(file)}\nseeds = 1\n")
+    return plan.read(sweep).scenario
+
+
+#: The key of a sweep file, which the schema of scenarios does not have.
+OF_SWEEP = "Sweep.scenario"
 #: Keys whose value is a file: a scenario that has one, and how the key is set.
 KEYS: dict[str, tuple[str, Callable[[Scenario, str], Scenario]]] = {
     "Link.trace": ("sensed-link", lambda s, file: s.set("topology.single_hop.link.trace", file)),
@@ -43,6 +53,7 @@ KEYS: dict[str, tuple[str, Callable[[Scenario, str], Scenario]]] = {
     "MobilityModel.trace": (
         "adhoc-mobile", lambda s, file: s.set("topology.ad_hoc.mobility", {"trace": file})
     ),
+    OF_SWEEP: ("sensed-link", _of_sweep),
 }  # fmt: skip
 #: Files that no simulation should quote; `hunter` is in each word that must stay where it is.
 PRIVATE = {
@@ -96,7 +107,7 @@ def test_all_keys_that_take_files_are_here() -> None:
     assert choices == known
     assert {key for key in plain if key.partition(".")[0] not in ("Channels", "Users", "Mobility")} == {
         *KEYS
-    } - known
+    } - known - {OF_SWEEP}
     # Every file is read by one function, and these are the places that call it.
     source = ROOT / "crates/scenario/src"
     texts = {str(path.relative_to(source)): path.read_text() for path in source.rglob("*.rs")}
@@ -125,6 +136,21 @@ def test_a_file_of_the_right_kind_is_quoted_at_the_word_that_is_wrong(tmp_path: 
     file.write_text("1\n2\n3x and more\n")
     with pytest.raises(ScenarioError, match=r'link\.trace:3: "3x" is not a time'):
         KEYS["Link.trace"][1](Scenario.shipped("sensed-link"), str(file)).check()
+
+
+def test_a_scenario_that_a_sweep_names_is_quoted_where_it_is_one(tmp_path: Path) -> None:
+    file = tmp_path / "base.toml"
+    for text, says in (
+        (SMALL.replace('"20 s"', '"20 q"'), r'base\.toml:\d+:\d+: run\.duration: "20 q" is not a duration'),
+        (SMALL.replace('"20 s"', "20 s"), r"base\.toml:\d+:\d+: this is no scenario; see why with: cogtcp "),
+        (None, "no such file"),
+    ):  # fmt: skip
+        file.unlink(missing_ok=True)
+        if text is not None:
+            file.write_text(text)
+        with pytest.raises(ScenarioError, match=says) as caught:
+            _of_sweep(Scenario.shipped("sensed-link"), str(file))
+        assert "\n" not in str(caught.value)
 
 
 def test_nothing_of_it_is_in_the_results_of_a_sweep(command: Command, tmp_path: Path) -> None:

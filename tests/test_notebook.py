@@ -8,7 +8,7 @@ import pytest
 
 from cogtcp import Scenario, compare, run, tune
 from cogtcp.model import headline
-from conftest import ROOT, SMALL
+from conftest import PATIENCE, ROOT, SMALL
 from test_report import Page
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -77,7 +77,7 @@ def test_a_notebook_runs_and_holds_what_a_forge_can_show_of_it(
     nbformat.validate(notebook)
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     client = nbclient.NotebookClient(
-        notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
+        notebook, timeout=PATIENCE, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
     )
     client.execute()
     shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]

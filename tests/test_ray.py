@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,14 +37,16 @@ def test_without_ray_there_is_one_message(monkeypatch: pytest.MonkeyPatch) -> No
         ("head:99999", "write a host and a port"),
     ],
 )
-def test_where_nobody_listens_there_is_one_message_at_once(address: str, says: str) -> None:
-    pytest.importorskip("ray", reason="Ray is not installed (extra ray)")
-    started = time.monotonic()
+def test_where_nobody_listens_there_is_one_message_at_once(
+    address: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray = pytest.importorskip("ray", reason="Ray is not installed (extra ray)")
+    # It would try for minutes.
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("Ray is asked"))
     runner = Runner(launcher=OnRay(address))
     with pytest.raises(UsageError, match=says) as raised:
         runner.outcomes([Case(Scenario.from_toml(SMALL), 1, dies)])
     assert "\n" not in str(raised.value)
-    assert time.monotonic() - started < 20
 
 
 def dies(result: Result) -> dict[str, Any]:
@@ -144,9 +145,7 @@ def test_ctrl_c_leaves_what_is_finished(cluster: Any, tmp_path: Path) -> None:
 
     vary: dict[str, Any] = {"radio.0.sensing.on": ["1 s", "2 s"]}
     asked: dict[str, Any] = {"seeds": 500, "out": tmp_path / "out", "launcher": OnRay("auto")}
-    started = time.monotonic()
     found = cogtcp.sweep(scenario, vary, progress=Stop(), **asked)
-    assert time.monotonic() - started < 60
     assert found.interrupted
     assert 5 <= found.runs.num_rows < 1000
 

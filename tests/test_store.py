@@ -16,7 +16,7 @@ import pytest
 import cogtcp
 from cogtcp import OutputError, Scenario, UsageError
 from cogtcp.model.results_schema import RESULTS_SCHEMA
-from conftest import SMALL, files
+from conftest import PATIENCE, SMALL, files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def s3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
         [interpreter, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        for _ in range(300):
+        for _ in range(10 * PATIENCE):
             try:
                 request = urllib.request.Request(f"http://127.0.0.1:{port}/bucket", method="PUT")
                 urllib.request.urlopen(request, timeout=5).close()  # noqa: S310

@@ -19,7 +19,7 @@ from cogtcp.kernel.emulation.virtual import kernels
 from cogtcp.runner import Case, Runner
 from cogtcp.running.runner.plane import plane_of
 from cogtcp.running.sweeping.plan import record
-from conftest import command_line
+from conftest import PATIENCE, command_line
 from kernel_needs import soon
 from test_virtual import in_virtual_time, text
 
@@ -85,9 +85,9 @@ def test_an_interrupted_sweep_leaves_no_guest_and_goes_on(tmp_path: Path, comman
         return sum(len(file.read_bytes().splitlines()) for file in (tmp_path / "out/runs").glob("[!.]*"))
 
     try:
-        assert soon(lambda: finished() > 1 and guests_of(process.pid), 120), list(tmp_path.rglob("*"))
+        assert soon(lambda: finished() > 1 and guests_of(process.pid)), list(tmp_path.rglob("*"))
         process.send_signal(signal.SIGINT)
-        said = process.communicate(timeout=60)[1]
+        said = process.communicate(timeout=PATIENCE)[1]
     finally:
         process.kill()
     assert process.returncode == 130, said
@@ -143,7 +143,7 @@ def test_a_run_over_its_time_limit_ends_its_guest() -> None:
     runner = Runner(jobs=1, time_limit=1.0)
     (outcome,) = runner.outcomes([Case(scenario, 1, metrics, plane=plane_of("virtual"))])
     assert "time limit" in outcome.error
-    assert soon(lambda: guests_of(os.getpid()) == [], 10)
+    assert soon(lambda: guests_of(os.getpid()) == [])
 
 
 def metrics(result: cogtcp.Result) -> dict[str, float]:

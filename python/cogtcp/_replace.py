@@ -153,7 +153,8 @@ def clear_up_in(folder: Path) -> list[Cleared]:
 
 def _clear_up(folder: Path, name: str | None) -> list[Cleared]:
     try:
-        names = sorted(entry.name for entry in os.scandir(folder))
+        # No writer leaves a link: one would lead to what somebody else wants removed or put back.
+        names = sorted(entry.name for entry in os.scandir(folder) if not entry.is_symlink())
     except OSError:
         return []
     cleared = []

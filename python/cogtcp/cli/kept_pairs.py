@@ -6,7 +6,9 @@ import contextlib
 import json
 from typing import TYPE_CHECKING, Self
 
+from cogtcp._errors import OutputError
 from cogtcp.kernel.emulation.agreement import Agreement
+from cogtcp.model.output import check_link
 from cogtcp.model.result import plain
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ class KeptPairs:
 
     def __init__(self, out: Path, is_kept: bool) -> None:
         self._file = out.with_name(f".{out.name}.pairs.jsonl")
+        check_link(self._file, OutputError)
         self._is_kept = is_kept
         self.known: list[Pair] = []
         if is_kept:

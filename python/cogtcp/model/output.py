@@ -3,6 +3,8 @@
 Results are written into a hidden folder beside the target, which then takes the target's name. A reader sees
 the old results or the new ones, never a half of either; a crash leaves the target as it was. The next writer
 to the same place clears what a kill left behind (`_replace`).
+
+A folder of others with a symbolic link in it is neither read nor written (`check_links`).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from cogtcp import _files, _parquet, _replace
-from cogtcp._errors import OutputError
+from cogtcp._errors import OutputError, UsageError
 from cogtcp.model import provenance
 from cogtcp.model.results_schema import RESULTS_SCHEMA
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cogtcp import _core
+    from cogtcp._errors import CogtcpError
 
 #: The file that marks a folder as ours. It lists what is in it.
 MARKER = "cogtcp.json"
@@ -169,6 +172,52 @@ class OutputFolder:
         raise OutputError(f"{self.target}: other processes keep writing this folder; name another one")
 
 
+def check_links(folder: Path, error: type[CogtcpError] = UsageError, *, whole: bool = False) -> None:
+    """Raise `error` if a folder of results has a symbolic link below it: it could lead to any file.
+
+    The folder itself may be a link: its user named it.
+
+    Args:
+        folder: The folder. One that is missing has no links.
+        error: What is raised.
+        whole: Look into its folders even if it has no marker.
+    """
+    link = _link_below(folder, whole=whole)
+    if link is not None:
+        raise error(_about(link))
+
+
+def check_link(path: Path, error: type[CogtcpError]) -> None:
+    """Raise `error` if a file that belongs to results, and lies beside their folder, is a symbolic link."""
+    if path.is_symlink():
+        raise error(_about(path))
+
+
+def _about(link: Path) -> str:
+    return (
+        f"{link}: is a symbolic link, which could lead to any file; name a folder without links, or remove it"
+    )
+
+
+def _link_below(folder: Path, *, whole: bool = False) -> Path | None:
+    """Return a symbolic link below a folder, if there is one; what each entry is comes with its name."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return None  # there is none, or nobody can read it: whoever opens it says so
+    link = next((entry for entry in entries if entry.is_symlink()), None)
+    if link is not None:
+        return Path(link.path)
+    # Without a marker it is no folder of results, and may be as large as a disk: nothing deeper is opened.
+    if whole or any(entry.name == MARKER for entry in entries):
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                found = _link_below(Path(entry.path), whole=True)
+                if found is not None:
+                    return found
+    return None
+
+
 def write_file(path: str | Path, text: str) -> Path:
     """Write a text file whole or not at all."""
     return _write_whole(path, lambda part: part.write_text(text, encoding="utf-8"))
@@ -222,7 +271,12 @@ def prepare_folder(
         folder.mkdir(parents=True, exist_ok=True)
         # Hidden ones are being written by another process, or were when it was killed.
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
-        foreign = bool(names - known or (names and MARKER not in names))
+        # Put aside it is only renamed: its links lead nobody anywhere.
+        if not force:
+            check_links(folder, OutputError)
+        foreign = bool(
+            names - known or (names and MARKER not in names) or (force and _link_below(folder) is not None)
+        )
         other = None if foreign or not names else _other_job(_read_manifest(folder), job)
         if foreign or other:
             if not force:
@@ -460,6 +514,11 @@ def _check_replaceable(target: Path, job: Mapping[str, Any], force: bool) -> boo
             return True
         if not any(real.iterdir()):
             return True
+        if _link_below(real) is not None:
+            # Put aside it is only renamed: its links lead nobody anywhere.
+            if not force:
+                check_links(target, OutputError)
+            return False
         other = (
             _other_job(_read_manifest(real), job)
             if is_ours(real)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _replace
 from cogtcp._errors import OutputError
+from cogtcp.model.output import check_links
 from cogtcp.running.runner.case import Outcome
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Journal:
                 self.folder.mkdir(parents=True, exist_ok=True)
             elif not self.folder.is_dir():
                 raise _gone()
+            check_links(self.folder, OutputError)
             self._bring_together()
         except OSError as error:
             raise _cannot_keep(self.folder, error) from error

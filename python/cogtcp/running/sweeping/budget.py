@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp import _core
 from cogtcp._errors import RunError, ScenarioError
-from cogtcp.model.output import RUNS
+from cogtcp.model.output import RUNS, check_links
 from cogtcp.running.runner import Journal, Keys, available_processors
 from cogtcp.running.runner.case import make
 from cogtcp.running.runner.journal import line
@@ -218,6 +218,7 @@ def _spread(plan: Plan) -> Iterator[Case]:
 
 def _finished(plan: Plan, folder: Path) -> int:
     """Return how many runs of a plan a folder has: nothing in it is changed."""
+    check_links(folder)
     data, keys = dataset.known(folder), Keys()
     journal = {outcome.key for outcome in Journal(folder / RUNS).outcomes()}
     # Nothing there: the keys of a million cases need not be worked out.

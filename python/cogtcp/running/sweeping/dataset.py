@@ -249,7 +249,6 @@ def compact(folder: Path, journal: Journal, keep: Sequence[str]) -> int:
     """
     # So that this process's own journal is taken in, too.
     journal.close()
-    # Where `data` is a link, what it points to is replaced, and the link stays.
     real = Path(os.path.realpath(folder / DATA))
     try:
         with only_one(journal.folder, wait=True) as alone:

@@ -9,7 +9,7 @@ from typing import Any
 
 from cogtcp import _files
 from cogtcp._errors import UsageError
-from cogtcp.model.output import MARKER, RUNS, UNFINISHED
+from cogtcp.model.output import MARKER, RUNS, UNFINISHED, check_links
 from cogtcp.model.results_schema import version_of
 from cogtcp.running.runner import Journal
 
@@ -26,8 +26,9 @@ def manifest(folder: Path) -> dict[str, Any]:
     """Return what a folder of results says about itself.
 
     Raises:
-        UsageError: It is none, or a newer cogtcp wrote it.
+        UsageError: It is none, has a symbolic link in it, or a newer cogtcp wrote it.
     """
+    check_links(folder)
     try:
         found = _files.parse_json((folder / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):

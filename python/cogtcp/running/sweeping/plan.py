@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cogtcp import _core
+from cogtcp import _core, _files
 from cogtcp._errors import ScenarioError, UsageError
 from cogtcp._names import meant
 from cogtcp._places import located, read_toml
@@ -311,7 +311,7 @@ def _from(
     named = data.get("scenario")
     if not isinstance(named, str):
         raise UsageError('scenario: name the scenario file, or a shipped one, as in scenario = "sensed-link"')
-    scenario = Scenario.from_file(locate(named, file.parent), allow_python=allow_python)
+    scenario = _named(locate(named, file.parent), allow_python)
     scenario.check_controls()
     for key, value in _table(data, "set").items():
         scenario = scenario.set(key, value) if not isinstance(value, str) else scenario.set_text(key, value)
@@ -369,6 +369,34 @@ def _from(
         time_limit=limit,
         plane=plane,
     )
+
+
+def _named(file: str | Path, allow_python: bool) -> Scenario:
+    """Return the scenario in a file that a sweep names.
+
+    The sweep may be somebody else's: of a file that is no scenario, only a place gets into the error.
+    """
+    try:
+        return Scenario.from_file(file, allow_python=allow_python)
+    except ScenarioError as error:
+        if error.line is None or _is_scenario(Path(error.file)):
+            raise
+        at = f"{error.file}:{error.line}:{error.column}"
+        remedy = f"see why with: cogtcp check {error.file}"
+        raise ScenarioError(
+            "this is no scenario", file=error.file, line=error.line, column=error.column, remedy=remedy,
+            text=f"{at}: this is no scenario; {remedy}",
+        ) from None  # fmt: skip
+
+
+def _is_scenario(file: Path) -> bool:
+    """Whether a file is TOML with the table that every scenario has, whatever else is wrong in it."""
+    try:
+        # Not what can be read only once.
+        data = _files.parse_toml(_files.read_text(file, "a scenario")) if file.is_file() else {}
+    except ValueError:
+        return False
+    return isinstance(data.get("topology"), dict)
 
 
 def _warmed_up(scenario: Scenario, data: Mapping[str, Any]) -> Scenario:

@@ -37,10 +37,12 @@ def connect(folder: Path) -> Any:
             "query needs DuckDB, which is not installed; install it with: pip install 'cogtcp[query]'"
         ) from None
     version = version_of(manifest(folder), folder)
+    # The folder may be a link; nothing below it is one.
+    real = folder.resolve()
     views: dict[str, tuple[list[str], str]] = {}
     files: list[str] = []
-    for name in dataset.tables(folder):
-        paths = [path.resolve() for _, path in dataset.files(folder, name)]
+    for name in dataset.tables(real):
+        paths = [path for _, path in dataset.files(real, name)]
         for path in paths:
             _parquet.schema(path)
         # No guessing of types: a transport called `1` stays a text. Files of sweeps with more axes have more
@@ -49,9 +51,8 @@ def connect(folder: Path) -> Any:
         if paths:
             views[renamed_table(name, version)] = ([], f"read_parquet({_list(paths)}, {options})")
         files += map(str, paths)
-    for path in sorted(folder.glob("*.parquet")):
-        if path.stem not in dataset.tables(folder):
-            path = path.resolve()
+    for path in sorted(real.glob("*.parquet")):
+        if path.stem not in dataset.tables(real):
             view = renamed_table(path.stem, version)
             names = renamed(view, _parquet.schema(path).names, version)
             views[view] = (names, f"read_parquet({_list([path])})")

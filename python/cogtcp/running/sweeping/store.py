@@ -17,7 +17,7 @@ from pyarrow import fs as filesystems
 
 from cogtcp import _files
 from cogtcp._errors import OutputError, UsageError
-from cogtcp.model.output import MARKER, made_by
+from cogtcp.model.output import MARKER, check_links, made_by
 from cogtcp.model.results_schema import version_of
 from cogtcp.running.sweeping.dataset import DATA
 
@@ -51,6 +51,7 @@ class Store:
         """Bring the data set to a folder that has none; return whether there was one."""
         if (folder / DATA).exists():
             return False
+        self._check_links()
         try:
             listed = self._marker()
             for name in listed:
@@ -70,6 +71,7 @@ class Store:
         """Bring what a folder has to the store, and remove what it no longer has."""
         data = [path.relative_to(folder) for path in sorted((folder / DATA).rglob("*.parquet"))]
         names = [path.as_posix() for path in data] + [name for name in _ALSO if (folder / name).exists()]
+        self._check_links()
         try:
             # Also so that a store of a newer version is refused before anything is written.
             before = self._marker(all_of_it=True)
@@ -90,6 +92,10 @@ class Store:
             raise OutputError(
                 f"{self.uri}: results cannot be stored: {error}; they are in {folder}"
             ) from error
+
+    def _check_links(self) -> None:
+        if isinstance(self._system, filesystems.LocalFileSystem):
+            check_links(Path(self._root), whole=True)
 
     def _marker(self, *, all_of_it: bool = False) -> list[str]:
         info = self._system.get_file_info(f"{self._root}/{MARKER}")

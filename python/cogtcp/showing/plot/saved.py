@@ -36,9 +36,10 @@ class Saved:
     """A folder of results: its tables, read when they are asked for."""
 
     def __init__(self, folder: str | Path) -> None:
-        from cogtcp.model.output import MARKER
+        from cogtcp.model.output import MARKER, check_links
 
         self.folder = Path(folder)
+        check_links(self.folder)
         self._tables: dict[str, Any] = {}
         try:
             self.manifest: dict[str, Any] = _files.parse_json(
