@@ -29,6 +29,7 @@ impl Pacer {
 
     /// The time from which a segment may leave, by the present rate. Segments that left at a low rate do not
     /// delay the next one after the rate has risen (in Linux they do).
+    #[inline]
     pub(crate) fn release(&self, rate: Option<Rate>) -> Time {
         if self.linux {
             return self.next;

@@ -99,6 +99,12 @@ impl Rack {
         self.reordered_from = u64::MAX;
     }
 
+    /// Whether what is outstanding left once, in order, and nothing beyond `una` was ever delivered.
+    #[inline]
+    pub(crate) fn is_in_order(&self, una: u64) -> bool {
+        self.listed_until.is_none() && self.fack <= una
+    }
+
     /// A segment that ends at `end` was delivered, its state as it was (section 6.2, steps 2 and 3).
     #[inline]
     pub(crate) fn on_delivered(&mut self, sent: &Sent, end: u64, min_rtt: Duration, echo: Echo) {

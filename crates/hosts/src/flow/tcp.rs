@@ -98,7 +98,8 @@ impl Tcp {
     /// its window tells.
     #[inline]
     fn pump_sender(&mut self, now: Time, mut awaited: Awaited, hosts: &mut Shared, plane: &mut impl Plane) {
-        while let Some(segment) = &mut self.sender.poll_transmit(now) {
+        let mut is_done = self.sender.is_held(now);
+        while !is_done && let Some(segment) = &mut self.sender.poll_transmit(now) {
             if awaited == Awaited::Nothing {
                 awaited = self.limit();
             }
@@ -107,11 +108,9 @@ impl Tcp {
             let sent_at = if segment.len > 0 { now } else { Time::MAX };
             hosts.counters[DATA].injected += 1;
             plane.send_segment(now, hosts.ids[DATA], segment, sent_at, awaited);
-            if self.sender.is_full() {
-                debug_assert!(self.sender.poll_transmit(now).is_none(), "a full window lets nothing go");
-                break;
-            }
+            is_done = self.sender.is_done(now);
         }
+        debug_assert!(!is_done || self.sender.poll_transmit(now).is_none(), "nothing may go");
         // After sending, so that an event is recorded with the window that it led to.
         while let Some(event) = self.sender.poll_event() {
             record(now, event, hosts.number, self, plane);

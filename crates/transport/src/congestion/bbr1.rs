@@ -231,7 +231,7 @@ impl Bbr1 {
     }
 
     /// bbr_update_ack_aggregation().
-    fn update_aggregation(&mut self, tcp: &TcpState, ack: &AckSample) {
+    fn update_aggregation(&mut self, tcp: &TcpState, ack: &AckSample, bw: u64) {
         if ack.delivered == 0 || micros::count(ack.rate.interval) == 0 {
             return;
         }
@@ -243,7 +243,7 @@ impl Bbr1 {
                 self.extra_acked[self.extra_window] = 0;
             }
         }
-        let mut expected = in_span(self.bw(), micros::between(self.epoch_at, tcp.delivered_at));
+        let mut expected = in_span(bw, micros::between(self.epoch_at, tcp.delivered_at));
         if self.epoch_acked <= expected {
             (self.epoch_acked, self.epoch_at, expected) = (0, tcp.delivered_at, 0);
         }
@@ -254,11 +254,11 @@ impl Bbr1 {
     }
 
     /// bbr_ack_aggregation_cwnd().
-    fn aggregation(&self) -> u64 {
+    fn aggregation(&self, bw: u64) -> u64 {
         if !self.full {
             return 0;
         }
-        let longest = self.bw().saturating_mul(EXTRA_ACKED_LONGEST) >> BW_BITS;
+        let longest = bw.saturating_mul(EXTRA_ACKED_LONGEST) >> BW_BITS;
         self.extra_acked[0].max(self.extra_acked[1]).min(longest)
     }
 
@@ -380,8 +380,8 @@ impl Bbr1 {
     }
 
     /// bbr_set_pacing_rate(), and bbr_init_pacing_rate_from_rtt() before the first rate.
-    fn set_pacing_rate(&self, tcp: &mut TcpState, gain: u64) {
-        let bw = match self.bw() {
+    fn set_pacing_rate(&self, tcp: &mut TcpState, bw: u64, gain: u64) {
+        let bw = match bw {
             0 if tcp.pacing_rate.is_none() && !tcp.srtt.is_zero() => {
                 bandwidth(tcp.cwnd / tcp.mss, micros::count(tcp.srtt).max(1))
             }
@@ -410,15 +410,15 @@ impl Bbr1 {
     }
 
     /// bbr_set_cwnd().
-    fn set_cwnd(&mut self, tcp: &mut TcpState, ack: &AckSample, gain: u64) {
+    fn set_cwnd(&mut self, tcp: &mut TcpState, ack: &AckSample, bw: u64, gain: u64) {
         let least = LEAST_SEGMENTS * tcp.mss;
         if ack.delivered > 0 {
             let mut cwnd = self.recover_or_restore(tcp, ack);
             if self.conserving {
                 cwnd = cwnd.max(tcp.in_flight + ack.delivered);
             } else {
-                let bdp = self.bdp(self.bw(), gain, tcp);
-                let target = self.quantized(bdp + self.aggregation(), tcp) * tcp.mss;
+                let bdp = self.bdp(bw, gain, tcp);
+                let target = self.quantized(bdp + self.aggregation(bw), tcp) * tcp.mss;
                 if self.full {
                     cwnd = (cwnd + ack.delivered).min(target);
                 } else if cwnd < target || tcp.delivered + tcp.mss < tcp.initial_window {
@@ -485,7 +485,7 @@ impl CongestionControl for Bbr1 {
             self.min_rtt = tcp.srtt;
         }
         self.long_term.reset(tcp);
-        self.set_pacing_rate(tcp, self.high_gain);
+        self.set_pacing_rate(tcp, self.bw(), self.high_gain);
     }
 
     fn ssthresh(&mut self, _now: Time, tcp: &TcpState) -> u64 {
@@ -507,15 +507,17 @@ impl CongestionControl for Bbr1 {
         let app_limited = ack.rate.app_limited
             || (self.limited.1 > 0 && (self.limited.0..=self.limited.1).contains(&ack.rate.prior_delivered));
         self.update_bandwidth(tcp, ack, app_limited);
-        self.update_aggregation(tcp, ack);
+        // It stays until the next ACK.
+        let bw = self.bw();
+        self.update_aggregation(tcp, ack, bw);
         self.update_cycle(now, tcp, ack);
         self.check_full(app_limited);
         self.check_drain(now, tcp);
         self.update_min_rtt(now, tcp, ack);
         let (pacing_gain, cwnd_gain) = self.gains();
         self.pacing_gain = pacing_gain;
-        self.set_pacing_rate(tcp, pacing_gain);
-        self.set_cwnd(tcp, ack, cwnd_gain);
+        self.set_pacing_rate(tcp, bw, pacing_gain);
+        self.set_cwnd(tcp, ack, bw, cwnd_gain);
         true
     }
 
@@ -542,7 +544,7 @@ impl CongestionControl for Bbr1 {
             self.idle_restart = true;
             (self.epoch_at, self.epoch_acked) = (now, 0);
             match (self.mode, self.probe_rtt_done) {
-                (Mode::ProbeBw, _) => self.set_pacing_rate(tcp, UNIT),
+                (Mode::ProbeBw, _) => self.set_pacing_rate(tcp, self.bw(), UNIT),
                 (Mode::ProbeRtt, Some(done)) => self.check_probe_rtt_done(jiffies(now, tcp), tcp, done),
                 _ => {}
             }

@@ -8,7 +8,7 @@
 use super::{Sender, handshake::Connection, recovery::Outcome, timers::Timer};
 use crate::congestion::{AckSample, CaState};
 use crate::frto::FrtoAck;
-use crate::scoreboard::EVER_RETRANSMITTED;
+use crate::scoreboard::{EVER_RETRANSMITTED, Sent};
 use crate::{Flags, Segment, sender::input::RttHint, sender::input::end_of};
 use cogtcp_units::Time;
 
@@ -70,15 +70,22 @@ impl Sender {
             rack.begin_ack(now);
             rack.cumulatively = true;
         }
+        // In order, the last segment leaves RACK as it is: the others left before it, and end before it.
+        let in_order = rack.as_ref().is_none_or(|rack| rack.is_in_order(una));
+        let mut last = Sent::default();
         self.board.advance(ack, |sent| {
             rate.on_acked(sent);
-            if let Some(rack) = &mut rack {
+            if !in_order && let Some(rack) = &mut rack {
                 rack.on_delivered(sent, end_of(sent, una), min_rtt, echo);
             }
+            last = *sent;
             hint.ambiguous |= sent.is(EVER_RETRANSMITTED);
             hint.latest = Some(sent.sent_at);
             hint.earliest = hint.earliest.or(hint.latest);
         });
+        if let Some(rack) = rack.filter(|_| in_order && hint.latest.is_some()) {
+            rack.on_delivered(&last, end_of(&last, una), min_rtt, echo);
+        }
         rate.add(now, acked);
         self.progress_at = now;
         self.rto_count = 0;

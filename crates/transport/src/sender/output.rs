@@ -52,8 +52,15 @@ impl Sender {
             // What is retransmitted is a packet of its own, and waits for the pacer.
             self.offload.end();
         }
+        let rate = self.pacing_rate();
+        let waits_until = match rate {
+            Some(_) if !self.is_within_packet(choice) => self.pacer.release(rate),
+            _ => now,
+        };
         if matches!(choice, Choice::New(_)) && self.config.segmentation_offload && !self.offload.is_within() {
-            self.grow_buffer(now);
+            if waits_until <= now {
+                self.grow_buffer();
+            }
             if self.waits_for_more(now) {
                 // Linux: only where cwnd is what is short, and not the peer's window (`tcp_tso_should_defer`).
                 if self.room() < self.usable_window() {
@@ -62,17 +69,13 @@ impl Sender {
                 return self.written_next(now);
             }
         }
-        let rate = self.pacing_rate();
-        if rate.is_some() && !self.is_within_packet(choice) {
-            let release = self.pacer.release(rate);
-            if now < release {
-                self.paced_until = release;
-                if matches!(choice, Choice::New(_)) && self.fills_cwnd_with_paced(rate) {
-                    self.record_usage(true);
-                }
-                self.end_new_data_after_timeout();
-                return self.written_next(now);
+        if now < waits_until {
+            self.paced_until = waits_until;
+            if matches!(choice, Choice::New(_)) && self.fills_cwnd_with_paced(rate) {
+                self.record_usage(true);
             }
+            self.end_new_data_after_timeout();
+            return self.written_next(now);
         }
         // After the pacer's test: a retransmission that the pacer holds back stays due.
         self.retransmit_front &= !matches!(choice, Choice::Again(_));
@@ -109,28 +112,67 @@ impl Sender {
         }
     }
 
-    /// Whether cwnd is full, and nothing else is to be sent: [`poll_transmit`](Self::poll_transmit) need not be
-    /// asked again. False says nothing.
+    /// Whether cwnd is full, or the pacer holds back what is next, and nothing else is to be sent: after a segment
+    /// [`poll_transmit`](Self::poll_transmit) need not be asked again. False says nothing.
     #[inline]
-    pub fn is_full(&mut self) -> bool {
-        let flight = self.board.flight_size();
-        let is_full = self.connection == Connection::Established
-            && self.tcp.ca_state == CaState::Open
-            && self.saturated
-            && flight > 0
-            && self.board.in_flight() == flight
-            && flight + self.tcp.mss > self.inflated_cwnd()
-            && self.pacing_rate().is_none()
-            && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending)
-            && !self.ack_pending
-            && !self.retransmit_front
-            && self.timer != Timer::Persist;
+    pub fn is_done(&mut self, now: Time) -> bool {
+        if self.tcp.pacing_rate.is_some() { self.is_held(now) } else { self.is_full() }
+    }
+
+    #[inline]
+    fn is_full(&mut self) -> bool {
+        let is_full = self.sends_new_data_alone()
+            && self.board.flight_size() + self.tcp.mss > self.inflated_cwnd()
+            && self.rare.as_ref().is_none_or(|rare| rare.resume.is_none());
         if is_full {
             self.record_usage(true);
             self.end_packets();
             while self.may_write && self.application_writes() {}
         }
         is_full
+    }
+
+    /// Whether the pacer holds back new data, and nothing else is to be sent: then
+    /// [`poll_transmit`](Self::poll_transmit) need not be asked. False says nothing.
+    #[inline]
+    pub fn is_held(&mut self, now: Time) -> bool {
+        let Some(rate) = self.tcp.pacing_rate.filter(|_| !self.offload.is_within()) else { return false };
+        let release = self.pacer.release(Some(rate));
+        now < release && self.holds_back(rate, release)
+    }
+
+    fn holds_back(&mut self, rate: Rate, release: Time) -> bool {
+        let (flight, cwnd, mss, nxt) =
+            (self.board.flight_size(), self.tcp.cwnd, self.tcp.mss, self.board.nxt());
+        let usable = self.usable_window().min(self.tcp.max_window.saturating_sub(flight));
+        let most = self.most_handed_on(rate);
+        let is_held = self.sends_new_data_alone()
+            && self.inflation == 0
+            && self.frto == Frto::Idle
+            && self.written() >= nxt + mss
+            // cwnd is not full, whatever waits for the pacer. Nor does a packet wait for more: a third of the window is free.
+            && flight + most + mss <= cwnd
+            && (cwnd - flight).min(usable) >= (cwnd / 3).max(mss);
+        if is_held {
+            self.paced_until = release;
+            while self.may_write && self.application_writes() {}
+        }
+        is_held
+    }
+
+    /// Whether the sender has new data to send, which no ACK waits for, and nothing else: no segment again, no probe.
+    #[inline]
+    fn sends_new_data_alone(&self) -> bool {
+        let flight = self.board.flight_size();
+        self.connection == Connection::Established
+            && self.tcp.ca_state == CaState::Open
+            && self.saturated
+            && flight > 0
+            && self.board.in_flight() == flight
+            && self.rare.as_ref().is_none_or(|rare| !rare.tlp.pending)
+            && !self.ack_pending
+            && !self.retransmit_front
+            && self.timer != Timer::Persist
     }
 
     /// The next segment of what the application writes, now that nothing else may go (`tcp_check_space`).
@@ -397,7 +439,7 @@ impl Sender {
         let Some(rate) = rate else { return false };
         let (in_flight, mss) = (self.board.in_flight(), self.tcp.mss);
         // Mostly cwnd has room for more than can be handed on: that takes no division.
-        let most = queue_of_socket(rate).max(2 * bytes_of_packet(rate, self.tcp.min_rtt).max(2 * mss));
+        let most = self.most_handed_on(rate);
         if self.tcp.pacing_rate.is_some() && in_flight + most + mss <= self.tcp.cwnd {
             return false;
         }
@@ -564,13 +606,12 @@ impl Sender {
     /// Before a packet leaves, its buffer takes the missing bytes from the next buffer.
     #[expect(clippy::inline_always, reason = "a call costs as much as what mostly happens")]
     #[inline(always)]
-    fn grow_buffer(&mut self, now: Time) {
-        let rate = self.pacing_rate();
-        if rate.is_some() && now < self.pacer.release(rate) {
-            return;
-        }
+    fn grow_buffer(&mut self) {
         let nxt = self.board.nxt();
-        let most = self.room_of_packet(self.board.in_flight()).max(self.tcp.mss);
+        let room = self.room_of_packet(self.board.in_flight()).max(self.tcp.mss);
+        // What a packet takes at the most, without a division.
+        let largest = self.tcp.pacing_rate.map_or(u64::MAX, |rate| self.largest_packet(rate));
+        let most = room.min(largest);
         if self.buffer().is_some_and(|buffer| buffer.left(nxt).0 < most) {
             self.take_from_next_buffer(most);
         }
@@ -623,6 +664,16 @@ impl Sender {
             (!tcp.srtt.is_zero()).then(|| Rate::from_bytes_in(bytes, tcp.srtt))
         });
         segments(rate, tcp.pacing_rate.is_some(), tcp.min_rtt, tcp.mss)
+    }
+
+    /// The most that a socket hands on at this rate before it leaves, and less than two segments more.
+    fn most_handed_on(&self, rate: Rate) -> u64 {
+        queue_of_socket(rate).max(2 * self.largest_packet(rate))
+    }
+
+    /// Bytes of a packet at this rate, and of less than a segment more.
+    fn largest_packet(&self, rate: Rate) -> u64 {
+        bytes_of_packet(rate, self.tcp.min_rtt).max(2 * self.tcp.mss)
     }
 
     /// The same, where at most `most` may go: a packet of the least number of segments takes no rate.

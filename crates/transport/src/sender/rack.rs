@@ -285,7 +285,18 @@ impl Sender {
     /// By how much a Linux host lengthens the probe's timer and the RTO: the time until the pacer lets the next
     /// packet go, in whole ticks (`tcp_pacing_delay`).
     fn pacing_delay(&self, now: Time) -> Duration {
-        self.config.timers.wheel().floor(self.pacer.departure().saturating_since(now))
+        if self.is_delayed_by_pacing(now) {
+            self.config.timers.wheel().floor(self.pacer.departure().saturating_since(now))
+        } else {
+            Duration::ZERO
+        }
+    }
+
+    /// Whether that is not zero. Mostly the pacer waits for less than a tick, and no tick is worked out.
+    #[inline]
+    fn is_delayed_by_pacing(&self, now: Time) -> bool {
+        let departure = self.pacer.departure();
+        departure > now && departure.saturating_since(now) >= self.config.timers.timer_tick
     }
 
     /// Whether RACK's reordering timer runs, or is to run. The other timers count from what was sent or
@@ -305,7 +316,7 @@ impl Sender {
         let is_set = self.timer == Timer::TailProbe
             && self.armed_at == now
             && self.board.flight_size() > self.tcp.mss + u64::from(len)
-            && self.pacer.departure() <= now;
+            && !self.is_delayed_by_pacing(now);
         if is_set && within {
             // The first segment of its packet has done all of it, and nothing came between.
             debug_assert_eq!((self.rto_at, self.timer, self.deadline), {

@@ -56,7 +56,7 @@ fn before_the_link_is_full_the_pacing_rate_never_falls() {
         ..crate::congestion::testing::tcp(10)
     };
     let mut rate = |bbr: &Bbr1, gain: u64| {
-        bbr.set_pacing_rate(&mut tcp, gain);
+        bbr.set_pacing_rate(&mut tcp, bbr.bw(), gain);
         tcp.pacing_rate.unwrap().bits_per_second()
     };
     // 10 segments in 100 ms are 1677 / 2^24 a microsecond: 1677 * 1000 * 990,000 / 2^24 = 98,957.3 bytes a second.
@@ -263,9 +263,9 @@ fn aggregation_is_remembered_for_two_spans_of_five_rounds() {
     let mut round = |delivered: u64| {
         let mut ack = AckSample { delivered, ..AckSample::default() };
         ack.rate.interval = Duration::from_millis(1);
-        bbr.update_aggregation(&tcp, &ack);
+        bbr.update_aggregation(&tcp, &ack, bbr.bw());
         tcp.delivered_at += Duration::from_secs(1);
-        bbr.aggregation()
+        bbr.aggregation(bbr.bw())
     };
     assert_eq!(round(60 * MSS), 60);
     let kept: Vec<bool> = (0..12).map(|_| round(MSS) == 60).collect();
@@ -281,11 +281,11 @@ fn aggregation_is_bounded() {
     let mut bbr = bbr();
     bbr.max_bw.update(1, per_micro(1001, 1_000_000) as f64, 10);
     bbr.extra_acked = [30, 500];
-    assert_eq!(bbr.aggregation(), 0);
+    assert_eq!(bbr.aggregation(bbr.bw()), 0);
     bbr.full = true;
-    assert_eq!(bbr.aggregation(), 100);
+    assert_eq!(bbr.aggregation(bbr.bw()), 100);
     bbr.extra_acked[1] = 0;
-    assert_eq!(bbr.aggregation(), 30);
+    assert_eq!(bbr.aggregation(bbr.bw()), 30);
 }
 
 /// `bbr_undo_cwnd`: a spurious timeout leaves the window of one segment until the ACK is taken. So what this ACK brings
