@@ -355,7 +355,7 @@ impl<P: LinkPayload> Link<P> {
         }
         // One more: `waiting` was read before this packet joined.
         self.queue_max = self.queue_max.max(u64::from(waiting) + 1);
-        if waiting == 0 && self.gate.is_served() && self.ring.len() == self.held() + 1 {
+        if self.gate.is_served() && self.ring.len() == self.held() + 1 {
             return OfferOutcome::Wake;
         }
         OfferOutcome::Taken

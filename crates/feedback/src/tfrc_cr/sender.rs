@@ -277,4 +277,20 @@ mod tests {
         sender.round_trips.add(0.2);
         assert_eq!(sender.patience(), Some(Duration::from_millis(350)));
     }
+
+    /// The series that the page names, after one round trip of 100 ms and gaps of 125 ms.
+    #[test]
+    fn the_sender_shows_its_averages() {
+        let mut sender = TfrcCrSender::new(1000, &TfrcCrSettings::default());
+        sender.round_trips.add(0.1);
+        [750, 875].into_iter().for_each(|time| sender.acks.add(Time::from_millis(time)));
+        (sender.queries, sender.pauses, sender.restarts) = (3, 2, 1);
+        let mut shown = Vec::new();
+        sender.observe(&mut |name, value| shown.push((name, value)));
+        let own = [("mean_rtt_s", 0.1), ("rtt_deviation_s", 0.0), ("mean_feedback_gap_s", 0.125)];
+        assert_eq!(shown[shown.len() - 3..], own);
+        let mut counted = Vec::new();
+        sender.count(&mut |name, value| counted.push((name, value)));
+        assert_eq!(counted, [("database_queries", 3.0), ("pauses", 2.0), ("restarts", 1.0)]);
+    }
 }

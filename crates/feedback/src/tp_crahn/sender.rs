@@ -541,11 +541,13 @@ mod tests {
         let mut sender = sender();
         assert_eq!((send(&mut sender, 0), sender.in_flight, sender.rto_at), (10, 10_000, at(1000)));
         take(&mut sender, 50, &ack(1000, 0));
-        assert_eq!(events(&mut sender)[0], EndpointEvent::RoundTrip(Duration::from_millis(50)));
+        let sample = EndpointEvent::RoundTrip(Duration::from_millis(50));
+        assert_eq!(events(&mut sender), [sample, EndpointEvent::Connected]);
         assert_eq!((sender.cwnd, sender.in_flight, send(&mut sender, 50)), (11.0, 9000, 2));
         sender.ssthresh = 11.0;
         take(&mut sender, 60, &ack(2000, 1));
         assert_eq!((sender.cwnd, sender.is_established), (11.0 + 1.0 / 11.0, true));
+        assert!(!events(&mut sender).contains(&EndpointEvent::Connected), "it is told once");
         // With 8000 B in flight before the ACK, two segments more fill ten, and not eleven.
         take(&mut sender, 70, &ack(4000, 3));
         sender.cwnd = 10.0;
@@ -658,6 +660,7 @@ mod tests {
         let mut closed = TpCrahnSender::new(1000, TpCrahnSettings::default());
         closed.handle_route_event(at(5), at(9), LinkEvent::SwitchingStart { until: Time::MAX });
         closed.pause(at(9));
+        assert!(closed.news.is_empty(), "it hears nothing");
         assert_eq!(
             (closed.pauses, closed.poll_timeout(), closed.progress().waiting),
             (0, Time::MAX, Waiting::Nothing)
@@ -673,6 +676,8 @@ mod tests {
             (sender.route_rate, sender.told_rate, sender.srtt_s) = (old * MB, told, srtt_s);
             sender.resume(at(5), Some(Rate::from_bits_per_second(new * MB)));
             assert_eq!(sender.told_rate, if new > 0 { new * MB } else { told });
+            // Slow start ends at the new window, at two segments at least.
+            assert!(sender.ssthresh.is_infinite() || sender.ssthresh == sender.cwnd.max(2.0));
             (sender.cwnd / sender.settings.utilisation, sender.route_rate / MB)
         };
         let close = |(cwnd, rate): (f64, u64), expected: f64| (cwnd - expected).abs() < 1e-9 && rate > 0;

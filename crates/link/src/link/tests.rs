@@ -682,6 +682,12 @@ fn a_mac_serves_one_packet_at_a_time() {
         [300, 400, 900, 1400, 9000].map(|now| link.carried(at(now))),
         [0.0, 0.0, 500.0, 1000.0, 1000.0]
     );
+    // One waits: a MAC that is busy asks for the next by itself, whether others wait or not.
+    let mut other = made(&config());
+    other.set_channel(at(0), Gate::Served, None);
+    assert_eq!(other.offer(at(0), frame(0)), OfferOutcome::Wake);
+    other.begin_service(at(0));
+    assert_eq!([1, 2].map(|number| other.offer(at(1), frame(number))), [OfferOutcome::Taken; 2]);
     let first = link.end_service(at(1400), None);
     assert_eq!((first.packet, first.waited()), (Packet(0), Duration::from_nanos(100)));
     assert_eq!((link.counters().delivered, link.counters().carried_bytes), (1, 1000));
@@ -759,9 +765,18 @@ fn a_transmitter_is_idle_after_its_frame() {
     assert_eq!([end - 1, end].map(|now| link.is_free(at(now))), [false, false]);
     assert_eq!([end - 1, end].map(|now| link.on_air(at(now))), [Some((at(10 + TX), false)), None]);
     assert_eq!((link.idle_since(at(end + 1)), link.is_free(at(end + 1))), (Some(at(end)), true));
-    link.offer(at(end + 5), frame(2));
-    link.offer(at(end + 5), frame(3));
-    assert!(link.is_free(at(end + 6 + 2 * TX)), "both are sent, though nobody looked");
+    // Nobody looked: the second is on the air all the same, or over.
+    let (later, between) = (end + 5, end + 5 + TX + TX / 2);
+    let busy = |look: fn(&mut Link<Packet>, Time) -> bool| {
+        let mut link = made(&config());
+        (0..2).for_each(|number| _ = link.offer(at(later), frame(number)));
+        [look(&mut link, at(between)), look(&mut link, at(later + 2 * TX + 1))]
+    };
+    assert_eq!(busy(|link, now| !link.is_free(now)), [true, false]);
+    assert_eq!(busy(|link, now| link.on_air(now).is_some()), [true, false]);
+    assert_eq!(busy(|link, now| link.idle_since(now).is_none()), [true, false]);
+    link.offer(at(later), frame(2));
+    link.offer(at(later), frame(3));
     assert_eq!(link.queue_length(at(end + 6 + 2 * TX)), 0);
     // What a silence holds does not keep the transmitter, but it is not idle.
     link.set_channel(at(9 * TX), Gate::Hold, None);
@@ -785,6 +800,12 @@ fn a_packet_is_the_first_since_the_one_before_arrived() {
         OfferOutcome::Schedule { at: at(4 * TX), since: at(3 * TX) }
     );
     link.lose(DropCause::Interference);
+    // A host that is played late offers a packet at a time before the arrival.
+    let mut late = made(&config());
+    late.offer(at(0), frame(0));
+    late.arrive(at(TX + DELAY));
+    let outcome = OfferOutcome::Schedule { at: at(2 * TX + 5 + DELAY), since: at(TX + DELAY) };
+    assert_eq!(late.offer(at(TX + 5), frame(1)), outcome);
     assert_eq!((link.counters().delivered, link.counters().drops), (1, [0, 0, 0, 0, 1, 0]));
 }
 
@@ -838,4 +859,21 @@ fn a_link_tells_its_rate() {
     bytes.queue_length(at(TX));
     three.queue_length(at(TX));
     assert_eq!((bytes.room(40), three.room(40)), (1000, 40));
+}
+
+/// A link that nothing has crossed: a byte at time 0 takes its time, and one at a very high rate none.
+#[test]
+fn a_new_link_has_seen_nothing() {
+    let mut link = made(&LinkConfig { delay: Duration::ZERO, ..config() });
+    assert_eq!((link.queue_max(), link.take_overflow(), link.free_at()), (0, false, at(0)));
+    let outcome = OfferOutcome::Schedule { at: at(800), since: at(0) };
+    assert_eq!(link.offer(at(0), Frame::new(Packet(0), 1)), outcome);
+    let rate = Rate::from_bits_per_second(u64::MAX);
+    let mut fast = made(&LinkConfig { rate, delay: Duration::ZERO, ..config() });
+    assert_eq!(fast.offer(at(0), frame(0)), OfferOutcome::Schedule { at: at(0), since: at(0) });
+    assert_eq!(fast.carried(at(0)), 1000.0);
+    let mut managed = Driver::new(&DisciplineSpec::of_name("codel").unwrap()).link;
+    assert!(managed.is_managed() && managed.is_empty() && !managed.take_wake());
+    assert_eq!((managed.take_arrival(), managed.take_transmission()), (None, None));
+    assert!(managed.take_dropped().is_none() && managed.next_transmission().is_none());
 }

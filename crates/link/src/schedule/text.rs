@@ -250,4 +250,22 @@ mod tests {
         }
         assert!(read_well > 200, "{read_well}");
     }
+
+    /// A period of 10^6 s and a rate of 10 Tbit/s are the last that are read.
+    #[test]
+    fn periods_and_rates_have_bounds() {
+        for (text, is_right) in [
+            ("1000000000", true),
+            ("1000000001", false),
+            ("time_s,rate_bps\n0,10000000000000\n1000000,0\n", true),
+            ("time_s,rate_bps\n0,10000000000001\n1000000,0\n", false),
+            ("time_s,rate_bps\n0,1\n1000000.1,0\n", false),
+            ("time_s,rate_bps\n0,-1\n1,0\n", false),
+            ("time_s,rate_bps\n0,1\n0,1\n1,0\n", false),
+            ("time_s,rate_bps\n0.1,1\n1,0\n", false),
+            ("time_s,rate_bps\n0,0\n1,5\n", false),
+        ] {
+            assert_eq!(read(text).is_ok(), is_right, "{text}");
+        }
+    }
 }
