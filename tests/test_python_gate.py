@@ -6,6 +6,7 @@ input with leave to run Python must write it: else the case does not reach a con
 
 from __future__ import annotations
 
+import argparse
 import ast
 import pickle
 import re
@@ -19,6 +20,7 @@ import pytest
 
 import cogtcp
 from cogtcp import Scenario, ScenarioError, UsageError
+from cogtcp.cli import verbs
 from cogtcp.model.control import permitted
 from cogtcp.running.runner import Case, Outcome, identity
 from cogtcp.running.runner.case import Keys
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 EVIL = "from pathlib import Path\nPath('owned').touch()\nfrom my_control import Patient as E\n"
 SHORT = SMALL.replace('duration = "20 s"', 'duration = "1 s"')
 THEIRS = SHORT.replace('transport = "newreno"', 'transport = "evil:E"')
+ALLOW = "--allow-python"
 QUIC = SHORT.replace('transport = "newreno"', 'transport = "quic-evil:E"')
 
 
@@ -41,12 +44,22 @@ class Input:
     Attributes:
         verb: The command line.
         files: The files that were sent.
-        trust: What lets it run; nothing where there is no such option.
     """
 
     verb: tuple[str, ...]
     files: dict[str, str]
-    trust: tuple[str, ...] = ("--allow-python",)
+
+    @property
+    def trust(self) -> tuple[str, ...]:
+        """What lets it run: nothing where the verb's parser has no such option."""
+        parser = verbs.parser()
+        for word in self.verb:
+            parser.fill()  # type: ignore[attr-defined]
+            below = next((a for a in parser._actions if isinstance(a, argparse._SubParsersAction)), None)
+            if below is None:
+                break
+            parser = below.choices[word]
+        return (ALLOW,) if ALLOW in parser._option_string_actions else ()
 
 
 def _sweep(text: str, scenario: str = SHORT) -> Input:
@@ -114,16 +127,15 @@ INPUTS: dict[str, dict[str, Input]] = {
             },
         ),
     },
-    "emulate": {"scenario": Input(("emulate", "theirs.toml"), {"theirs.toml": THEIRS}, ())},
-    "agree": {"scenario": Input(("agree", "theirs.toml"), {"theirs.toml": THEIRS}, ())},
+    "emulate": {"scenario": Input(("emulate", "theirs.toml"), {"theirs.toml": THEIRS})},
+    "agree": {"scenario": Input(("agree", "theirs.toml"), {"theirs.toml": THEIRS})},
     "trace": {
-        "scenario": Input(("trace", "export", "theirs.toml", "link", "out.csv"), {"theirs.toml": THEIRS}, ())
+        "scenario": Input(("trace", "export", "theirs.toml", "link", "out.csv"), {"theirs.toml": THEIRS})
     },
     "packets": {
         "script": Input(
             ("packets", "theirs.pkt"),
             {"theirs.pkt": '//: transport = "evil:E"\n0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n'},
-            (),
         )
     },
 }
@@ -158,8 +170,8 @@ def _written(given: Input, folder: Path) -> None:
 
 
 def test_every_verb_is_here(command: Command) -> None:
-    verbs = set(re.findall(r"^    (\w+)", command("--help").out, re.MULTILINE))
-    assert verbs == {*INPUTS, *WITHOUT}
+    named = set(re.findall(r"^    (\w+)", command("--help").out, re.MULTILINE))
+    assert named == {*INPUTS, *WITHOUT}
     assert not INPUTS.keys() & WITHOUT.keys()
 
 
@@ -171,6 +183,12 @@ def test_a_file_runs_no_python(command: Command, tmp_path: Path, owned: Path, gi
     assert done.code == 2, done
     assert "evil:E" in done.err + done.out
     assert "Traceback" not in done.err
+
+
+def test_verbs_without_leave_are_known() -> None:
+    """All other cases are proved below to reach a control."""
+    none = {verb for verb, of in INPUTS.items() for given in of.values() if not given.trust}
+    assert none == {"agree", "trace", "packets"}
 
 
 @pytest.mark.parametrize("given", [case for case in CASES if case.values[0].trust])  # type: ignore[union-attr]
