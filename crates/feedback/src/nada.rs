@@ -522,9 +522,9 @@ mod tests {
         }
     }
 
-    /// At 80 ms the ramp-up raises by 50 / (80 + 100 + 120) = 1/6: from 300 to 350 kbit/s. Then the signal of
-    /// 20 ms, which was 0, meets 10 ms x 1.5 / 0.35 = 42.857 ms of the equilibrium, after 100 ms:
-    /// 350 - 0.5 x 0.2 x (-22.857 / 500) x 350 - 0.5 x 2 x (20 / 500) x 350 = 350 + 1.6 - 14 = 337.6 kbit/s.
+    /// At 80 ms the ramp-up raises by 50 / (80 + 100 + 120) = 1/6: from 300 to 350 kbit/s. The next signal is 20 ms
+    /// after 0. The equilibrium at this rate is 10 ms x 1.5 / 0.35 = 42.857 ms. After 100 ms the offset adds
+    /// 0.5 x 0.2 x (22.857 / 500) x 350 = 1.6 kbit/s. The change takes 0.5 x 2 x (20 / 500) x 350 = 14 kbit/s.
     #[test]
     fn the_rate_follows_equations_3_to_7() {
         let mut sender = NadaSender::new(200, NadaSettings::default());

@@ -427,7 +427,7 @@ mod by_hand {
         assert_eq!(manager.stamps.len(), MOST_STAMPS);
     }
 
-    /// Beside the sender data are timed, one segment of each flight, and none that was sent again (Karn).
+    /// Beside the sender data are timed, one segment of each flight, and none that was retransmitted (Karn).
     #[test]
     fn data_give_samples() {
         let data = |seq: u32| Segment::new(n(seq), n(1), 100, 500, Flags::ACK);

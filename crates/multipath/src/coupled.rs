@@ -353,9 +353,9 @@ mod tests {
         assert!(growth(&mut both[1]) > 2.0 * before);
     }
 
-    /// OLIA's alpha by hand: the best paths that are not the largest share 1 / n, the largest give it, others
-    /// keep their window; a path without a round-trip time is none. Windows may be below a segment, and nothing
-    /// may have arrived.
+    /// OLIA's alpha by hand. The best paths that are not the largest share 1 / n, the largest give it, others keep
+    /// their window. A path without a round-trip time is none. Windows may be below a segment, and nothing may have
+    /// arrived.
     #[test]
     fn alpha_of_olia_by_hand() {
         let path = |cwnd: f64, since: f64| Path { active: true, cwnd, rtt: 1.0, between: 0.0, since };

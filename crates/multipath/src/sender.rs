@@ -563,7 +563,7 @@ mod tests {
         assert_eq!((sender.redundant(0, 6), sender.redundant(0, 7)), (chunk(24, 6, false), None));
     }
 
-    /// The head of a full window is not sent again while a subflow carries it that fares well.
+    /// The head of a full window is not retransmitted while a subflow carries it that fares well.
     #[test]
     fn the_head_of_a_full_window_stays_with_a_healthy_subflow() {
         let mut sender = sender(Scheduler::LowestRtt);

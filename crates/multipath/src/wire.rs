@@ -270,7 +270,8 @@ mod tests {
         syn.set_timestamps(5, 6);
         syn.set_window_scale(7);
         let capable = Mptcp { capable: Some(1 << 33), ..Mptcp::default() };
-        let expected = "00000007 00000000 d002 ffff 020405b4 0402 080a0000000500000006 01030307 1e0c0101 0000000200000000";
+        let options = "020405b4 0402 080a0000000500000006 01030307 1e0c0101 0000000200000000";
+        let expected = format!("00000007 00000000 d002 ffff {options}");
         assert_eq!(bytes(&syn, &capable), expected.replace(' ', ""));
         let join = Mptcp { join: true, ..Mptcp::default() };
         let mut plain = Segment::new(n(7), n(0), 0, 1, Flags::SYN);

@@ -433,8 +433,7 @@ mod tests {
         assert!(video.exchanges().is_empty() && video.downloads.is_empty() && video.as_video().is_some());
     }
 
-    /// Two chunks of 1 s are there at 0.2 s, of which half a second has been played at 0.7 s, and no more than
-    /// both at 9 s.
+    /// Two chunks of 1 s are there at 0.2 s. Half a second has been played at 0.7 s, and no more than both at 9 s.
     #[test]
     fn no_more_is_played_than_came() {
         let mut video = video();

@@ -545,8 +545,8 @@ mod tests {
         assert_eq!(sender.receive_rates, [(at(303), 6.0)]);
     }
 
-    /// Section 4.3, step 4: once a round-trip time the rate doubles, up to the limit, and from an initial
-    /// window on; after a loss it is the equation's, within the limit.
+    /// Section 4.3, step 4: once a round-trip time the rate doubles, from an initial window on and up to the limit.
+    /// After a loss it is the equation's, within the limit.
     #[test]
     fn the_rate_doubles_until_a_loss() {
         let mut sender = sender(1000.0, 0.0);

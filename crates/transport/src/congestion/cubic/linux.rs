@@ -495,8 +495,8 @@ mod tests {
             .fold(false, |_, (at, rtt)| hystart.on_ack(Time::from_millis(at), &state, ms(rtt), ms(100)))
     }
 
-    /// An RTT that rose by an eighth, 12.5 ms, within eight samples, ends slow start with the ninth; the least of the
-    /// round counts, and windows under 16 segments are left alone. ACKs are 3 ms apart: no train.
+    /// An RTT that rose by an eighth, 12.5 ms, ends slow start with the ninth sample. The least of the round counts,
+    /// and windows under 16 segments are left alone. ACKs are 3 ms apart: no train.
     #[test]
     fn a_rise_of_the_rtt_ends_slow_start() {
         let risen = |count: u64, rtt: u64| (0..count).map(move |number| (1003 + 3 * number, rtt));
@@ -517,8 +517,8 @@ mod tests {
         assert!(!ends(16, train(3, 60)), "it is no train");
     }
 
-    /// W_cubic by hand: C = 410/1024, K = 2 s in 1/1024 s: 100 - 0.4 x 8 at first, 100 at 2 s, and 100 + 0.4 x 27 three
-    /// seconds later.
+    /// W_cubic by hand, of C = 410/1024 and K = 2 s. It is 100 - 0.4 x 8 at first, and 100 at 2 s. Three seconds later
+    /// it is 100 + 0.4 x 27.
     #[test]
     fn the_cubic_by_hand() {
         let epoch = Epoch { start: 0, k: 2048, origin: 100 };

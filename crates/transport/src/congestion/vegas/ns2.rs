@@ -411,8 +411,9 @@ mod tests {
         assert_eq!(decided(0, 20, 5), (20, "hold", 5));
     }
 
-    /// A loss takes a quarter of the window, a second of the same segment half, and backs the fine timer off by 9/8 or
-    /// by 2; windows up to three segments fall to two, and after a timeout it is Reno's half.
+    /// A loss takes a quarter of the window, and backs the fine timer off by 9/8. A second loss of the same segment
+    /// takes half, and doubles the timer. Windows up to three segments fall to two. After a timeout it is half of the
+    /// flight.
     #[test]
     fn a_loss_takes_a_quarter_or_half() {
         let after = |segments: u64, retransmitted: Option<u64>, timed_out: bool| {
