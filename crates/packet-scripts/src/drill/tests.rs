@@ -208,7 +208,7 @@ fn settings_of_the_host_are_settings_of_the_ends() {
     assert_eq!(with("net.ipv4.tcp_rmem=\"4096 5000 6000\"").receiver.buffer, 6000);
 }
 
-/// Options of a script: tolerances in microseconds and per cent, and those of a host that no plane has.
+/// Options of a script: tolerances in microseconds and per cent, and options that have no effect here.
 #[test]
 fn options_of_a_script_are_read() {
     let slack = |option: &str| {
