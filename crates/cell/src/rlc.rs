@@ -504,7 +504,7 @@ mod tests {
         }
     }
 
-    /// Of a lossless move what has arrived whole stays with the receiver, the rest is sent again.
+    /// Of a lossless move what has arrived whole stays with the receiver, the rest is retransmitted.
     #[test]
     fn a_lossless_move_keeps_what_has_arrived_whole() {
         let (mut bearer, blocks) = sent(Mode::Acknowledged, 5, &[500, 1000, 2000, 3000, 3500]);

@@ -364,7 +364,7 @@ mod tests {
             assert_eq!(model.call(Call::Write(700)), Ok(700));
             let data = sent(model, 0);
             assert_eq!((data[0].start, data[0].len, data[0].ack), (1, 700, Some(11)));
-            // Of what was sent again the time is the timer's, up to the end of the wait.
+            // Nothing more comes up to the end of the wait.
             assert_eq!(
                 (model.now(), sent(model, 5).len(), model.now()),
                 (Time::ZERO, 0, Time::from_millis(5))

@@ -169,7 +169,9 @@ fn numbers_of_a_cr_user_are_bounded() {
     }
     bounds(COGNITIVE, "radio.0.cr.capture", &["0 dB", "100 dB"], &["-0.1 dB", "100.1 dB"]);
     bounds(COGNITIVE, "spectrum.attenuation", &["1", "10"], &["0.99", "10.1"]);
+    // 10,000 channels in all.
     bounds(COGNITIVE, "spectrum.channels_per_band", &["1"], &["0"]);
+    bounds(COGNITIVE, "spectrum.bands", &["1", "10000"], &["0", "10001"]);
 }
 
 /// All primary users at (0 m, 0 m) are a slip: each of one place, of the kinds that may have it.

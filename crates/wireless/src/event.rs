@@ -260,4 +260,19 @@ mod tests {
         assert_eq!((sum.attempts, sum.air_time, sum.duplicates), (2, Duration::from_nanos(18), 32));
         assert_eq!(sum.since(&one), one);
     }
+
+    #[test]
+    fn each_failure_is_counted_once_under_its_cause() {
+        let counted = |cause| {
+            let mut counters = Counters::default();
+            counters.count(cause);
+            let Counters { interfered, unanswered, collided, garbled, out_of_reach, refused, .. } = counters;
+            [interfered, unanswered, collided, garbled, out_of_reach, refused]
+        };
+        assert_eq!(counted(ExchangeFailure::Unanswered), [0, 1, 0, 0, 0, 0]);
+        assert_eq!(counted(ExchangeFailure::Collided), [0, 0, 1, 0, 0, 0]);
+        assert_eq!(counted(ExchangeFailure::Garbled), [0, 0, 0, 1, 0, 0]);
+        assert_eq!(counted(ExchangeFailure::OutOfReach), [0, 0, 0, 0, 1, 0]);
+        assert_eq!(counted(ExchangeFailure::Refused), [0, 0, 0, 0, 0, 1]);
+    }
 }

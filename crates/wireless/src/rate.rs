@@ -277,4 +277,24 @@ mod tests {
             assert!(counts[&best] > 17_000, "{counts:?} at {share}");
         }
     }
+
+    /// Linux's minstrel_ht_get_tp_avg: a rate that gets through one time in ten still counts. Of 11 Mbit/s that
+    /// is 1.1 Mbit/s, of one in eleven nothing. Of equals the slower is taken.
+    #[test]
+    fn a_rate_counts_from_a_tenth_of_success() {
+        for (tried, best) in [(10, 2), (11, 0)] {
+            let mut peer = RateTable::new(RateControl::MINSTREL, rates(), RandomStream::new(1, "rate", 0));
+            let peer = peer.peer(1);
+            peer.tried = vec![(5, 5), (0, 0), (tried, 1)];
+            peer.renew(Time::from_millis(7), 0.75, &rates());
+            assert_eq!((peer.index, peer.renewed), (best, Time::from_millis(7)));
+            assert_eq!((peer.average[1], &peer.tried[..]), (None, &[(0, 0); 3][..]));
+            // Three quarters of the old mean stay; a rate that was not tried keeps its own.
+            peer.tried = vec![(2, 1), (1, 1), (0, 0)];
+            peer.renew(Time::from_millis(9), 0.75, &rates());
+            assert_eq!(peer.average, [Some(0.875), Some(1.0), Some(1.0 / f64::from(tried))]);
+        }
+        let mut none = RateTable::new(RateControl::MINSTREL, Vec::new(), RandomStream::new(1, "rate", 0));
+        assert_eq!(none.choose(1, Time::ZERO), None);
+    }
 }

@@ -1,7 +1,7 @@
 //! Frames of the air, where they are recorded.
 
 use crate::bench::{Bench, chain, config, routing};
-use cogtcp_adhoc::{AdHocConfig, AdHocDropCause, AirEvent, FrameContent, NodeRadio};
+use cogtcp_adhoc::{AdHocConfig, AdHocDropCause, AirEvent, FrameContent, NodeRadio, Radios};
 use cogtcp_wireless::FrameKind;
 
 fn air(bench: &mut Bench) -> Vec<AirEvent<u32>> {
@@ -75,4 +75,20 @@ fn failures_are_recorded_with_their_cause() {
     assert_eq!((rts, failed.len()), (7, 7));
     assert!(failed.iter().all(|it| it.0 == (0, NodeRadio::First)));
     assert!(failed.iter().all(|it| it.1 == failed[0].1) && failed[0].1 != AdHocDropCause::NoRoute);
+}
+
+/// With three radios data go from the transmitter of one node to the receiver of the other.
+#[test]
+fn three_radios_are_told_apart() {
+    let mut config = AdHocConfig { routing: routing("static"), radios: Radios::Three, ..config() };
+    config.medium.reports_frames = true;
+    let mut bench = Bench::new(config, chain(2, 100.0));
+    bench.send(0, 1);
+    bench.run(1000);
+    let mut data = air(&mut bench).into_iter().filter_map(|event| match event {
+        AirEvent::Frame(frame) if frame.kind == FrameKind::Data => Some((frame.from, frame.to)),
+        _ => None,
+    });
+    let ends = ((0, NodeRadio::Transmitter), Some((1, NodeRadio::Receiver)));
+    assert_eq!((data.next(), bench.arrived.len()), (Some(ends), 1));
 }

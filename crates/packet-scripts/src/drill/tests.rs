@@ -175,3 +175,70 @@ fn what_is_wrong_with_a_mark_is_told_with_its_line() {
         assert!(error.contains(says), "{error}");
     }
 }
+
+/// Linux's settings, each by itself, as settings of both ends.
+#[test]
+fn settings_of_the_host_are_settings_of_the_ends() {
+    let with =
+        |setting: &str| parse(&SCRIPT.replacen("net.ipv4.tcp_sack=0", setting, 1), "a.pkt").unwrap().flow;
+    for on in [true, false] {
+        let set = |name: &str| with(&format!("net.ipv4.{name}={}", u8::from(on)));
+        let flow = set("tcp_timestamps");
+        assert_eq!((flow.sender.handshake.timestamps, flow.receiver.handshake.timestamps), (on, on));
+        let flow = set("tcp_window_scaling");
+        assert_eq!((flow.sender.handshake.window_scaling, flow.receiver.handshake.window_scaling), (on, on));
+        let flow = set("tcp_sack");
+        let recovery = if on { Recovery::Sack } else { Recovery::NewReno };
+        assert_eq!((flow.sender.recovery.algorithm, flow.receiver.sack), (recovery, on));
+        assert_eq!(set("tcp_dsack").receiver.d_sack, on);
+        assert_eq!(set("tcp_slow_start_after_idle").sender.restart_after_idle, on);
+        assert_eq!(set("tcp_recovery").sender.recovery.rack, on);
+        assert_eq!(set("tcp_frto").sender.undo.f_rto != FRto::Off, on);
+        let ecn = if on { EcnMode::Classic } else { EcnMode::Off };
+        let flow = set("tcp_ecn");
+        assert_eq!((flow.sender.handshake.ecn, flow.receiver.handshake.ecn), (ecn, ecn));
+    }
+    // 2 agrees to ECN and does not ask for it.
+    let flow = with("net.ipv4.tcp_ecn=2");
+    assert_eq!((flow.sender.handshake.ecn, flow.receiver.handshake.ecn), (EcnMode::Off, EcnMode::Classic));
+    assert_eq!(with("net.ipv4.tcp_reordering=7").sender.recovery.dup_thresh, 7);
+    let millis = Duration::from_millis(9);
+    let flow = with("net.ipv4.tcp_invalid_ratelimit=9");
+    assert_eq!((flow.sender.challenge_interval, flow.receiver.challenge_interval), (millis, millis));
+    assert_eq!(with("net.ipv4.tcp_rmem=\"4096 5000 6000\"").receiver.buffer, 6000);
+}
+
+/// Options of a script: tolerances in microseconds and per cent, and options that have no effect here.
+#[test]
+fn options_of_a_script_are_read() {
+    let slack = |option: &str| {
+        parse(&SCRIPT.replacen("--tolerance_usecs=6000", option, 1), "a.pkt").map(|it| it.slack)
+    };
+    assert_eq!(slack("--tolerance_percent=50").unwrap().share, 0.5);
+    assert_eq!(slack("--tcp_ts_tick_usecs=1000").unwrap().stamp_tick, Some(Duration::from_millis(1)));
+    for option in ["--ip_version=ipv4", "--local_ip=1.2.3.4", "--strict_segments", "--send_omit_free"] {
+        assert!(slack(option).is_ok(), "{option}");
+    }
+    for option in ["--mss=9", "--ip_version=ipv6", "--magic=1", "--tolerance_usecs=x", "--tolerance_percent="]
+    {
+        assert!(slack(option).is_err(), "{option}");
+    }
+}
+
+/// errno.h of Linux.
+#[test]
+fn errors_have_linuxs_numbers() {
+    use crate::script::Errno;
+    for (errno, name, number) in [
+        (Errno::WouldBlock, "EAGAIN", 11),
+        (Errno::InProgress, "EINPROGRESS", 115),
+        (Errno::BrokenPipe, "EPIPE", 32),
+        (Errno::Reset, "ECONNRESET", 104),
+        (Errno::Refused, "ECONNREFUSED", 111),
+        (Errno::TimedOut, "ETIMEDOUT", 110),
+        (Errno::NotConnected, "ENOTCONN", 107),
+        (Errno::Unreachable, "EHOSTUNREACH", 113),
+    ] {
+        assert_eq!((errno.name(), errno.number()), (name, number));
+    }
+}

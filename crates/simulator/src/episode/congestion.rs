@@ -140,3 +140,28 @@ impl CongestionControl for Steered {
         tcp.cwnd
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The window is the agent's, a segment at least, whatever is lost; before a decision it stays.
+    #[test]
+    fn a_window_is_what_the_agent_says() {
+        for (decided, before, after) in
+            [(0, 14_000, 14_000), (1, 14_000, 1000), (1000, 1, 1000), (5001, 1, 5001)]
+        {
+            let mut steered = Steered { window: Arc::new(AtomicU64::new(decided)) };
+            let mut tcp = TcpState::new(1000, before);
+            steered.set_state(Time::ZERO, &mut tcp, CaState::Loss);
+            assert_eq!(tcp.cwnd, after, "{decided}");
+            assert_eq!(steered.undo_cwnd(Time::ZERO, &tcp), after);
+            assert!(steered.owns_cwnd() && steered.name() == "agent");
+        }
+        // RFC 5681: a threshold of two segments at least.
+        let mut steered = Steered { window: Arc::default() };
+        for (cwnd, ssthresh) in [(1000, 2000), (2000, 2000), (2001, 2001), (9000, 9000)] {
+            assert_eq!(steered.ssthresh(Time::ZERO, &TcpState::new(1000, cwnd)), ssthresh);
+        }
+    }
+}

@@ -67,4 +67,24 @@ mod tests {
             assert_eq!(read(write(message), &predicted), Some(message));
         }
     }
+
+    /// Whole microseconds, one at least, and as many as 32 bits hold; other kinds are none.
+    #[test]
+    fn times_are_whole_microseconds() {
+        for (nanos, content) in [
+            (1, 1),
+            (999, 1),
+            (1000, 1),
+            (2999, 2),
+            (4_294_967_295_000, u32::MAX),
+            (9_000_000_000_000, u32::MAX),
+        ] {
+            let written = write(RouterMessage::Reply { rtt: Some(Duration::from_nanos(nanos)) });
+            assert_eq!((written.kind, written.content), (3, content), "{nanos}");
+        }
+        let kinds = [RouterMessage::GoingUp, RouterMessage::Request, RouterMessage::Reply { rtt: None }];
+        assert_eq!(kinds.map(|it| (write(it).kind, write(it).content)), [(1, 0), (2, 0), (3, 0)]);
+        assert_eq!(read(ControlMessage { kind: 4, content: 0 }, &[]), None);
+        assert_eq!(read(ControlMessage { kind: 0, content: 0 }, &[]), None, "no such prediction");
+    }
 }
