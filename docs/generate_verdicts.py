@@ -186,7 +186,7 @@ def details(study: studies.Study, item: kept.Known) -> str:
     reading = item.reading
     if reading is not None:
         told += [missing_text(study, item.row, reading), numbers_text(study, reading)]
-    told.append(lacking_text(item.answer.lacking, reading is not None))
+    told.append(lacking_text(item.answer.lacking, *([] if reading is not None else ["the default values"])))
     parts = [f'<details markdown="1">\n<summary>{item.row.id}</summary>\n']
     parts.append("\n".join(f"- {line}" for line in told if line) + "\n")
     if reading is not None:

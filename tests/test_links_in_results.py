@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from cogtcp import OutputError, Scenario, UsageError
 from cogtcp.cli import main
 from cogtcp.cli.kept_pairs import KeptPairs
 from cogtcp.model.output import MARKER, OutputFolder, check_links, prepare_folder
+from cogtcp.running.sweeping.store import Store
 from conftest import SMALL, Command, Done, command_in
 
 if TYPE_CHECKING:
@@ -210,3 +213,46 @@ def test_pairs_beside_a_folder_are_not_kept_through_a_link(tmp_path: Path) -> No
     (tmp_path / ".out.pairs.jsonl").symlink_to("private")
     with pytest.raises(OutputError, match="is a symbolic link"):
         KeptPairs(tmp_path / "out", is_kept=True)
+
+
+def test_a_folder_that_cannot_be_seen_into_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files in a folder of mode 0311 open by their names, links among them."""
+
+    def denied(folder: Path) -> None:
+        raise PermissionError(13, "Permission denied", str(folder))
+
+    check_links(tmp_path / "none")
+    monkeypatch.setattr(os, "scandir", denied)
+    with pytest.raises(UsageError, match="cannot be read: Permission denied"):
+        check_links(tmp_path)
+
+
+def test_folders_may_lie_deep(tmp_path: Path) -> None:
+    (tmp_path / "/".join("d" * 100)).mkdir(parents=True)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack()) + 60)
+    try:
+        check_links(tmp_path, whole=True)
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def test_a_link_that_a_kill_left_in_a_hidden_folder_is_not_put_back(tmp_path: Path) -> None:
+    left = tmp_path / "mine" / ".data.99999-deadbeef.cogtcp.old" / "runs"
+    left.mkdir(parents=True)
+    (left / "part-0.parquet").symlink_to("/etc/passwd")
+    with pytest.raises(OutputError, match="symbolic link"):
+        prepare_folder(tmp_path / "mine", {"verb": "sweep"}, ["data", "runs"], keep="runs")
+
+
+def test_a_store_may_hold_links_beside_the_data_set(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    (shared / "other").mkdir(parents=True)
+    (shared / "other" / "latest").symlink_to("x")
+    assert not Store(str(shared)).pull(tmp_path / "mine")
+    (shared / "data").mkdir()
+    (shared / "data" / "part-0.parquet").symlink_to("/etc/passwd")
+    with pytest.raises(UsageError, match="symbolic link"):
+        Store(str(shared)).pull(tmp_path / "mine")

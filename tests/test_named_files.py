@@ -142,7 +142,7 @@ def test_a_scenario_that_a_sweep_names_is_quoted_where_it_is_one(tmp_path: Path)
     file = tmp_path / "base.toml"
     for text, says in (
         (SMALL.replace('"20 s"', '"20 q"'), r'base\.toml:\d+:\d+: run\.duration: "20 q" is not a duration'),
-        (SMALL.replace('"20 s"', "20 s"), r"base\.toml:\d+:\d+: this is no scenario; see why with: cogtcp "),
+        (SMALL.replace('"20 s"', "20 s"), r"base\.toml:\d+:\d+: cannot be read as a scenario; see why"),
         (None, "no such file"),
     ):  # fmt: skip
         file.unlink(missing_ok=True)

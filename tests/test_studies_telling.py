@@ -222,7 +222,7 @@ def test_what_lacks_seeds_is_told_with_its_place() -> None:
         '(1 more seed). Inconclusive at 3 settings of the design: "It stays" (on its bound: over 10,000 more '
         "seeds)."
     )
-    assert telling.lacking_text(lacks[:1], searched=False).startswith("Inconclusive at the default values: ")
+    assert telling.lacking_text(lacks[:1], "rate=2").startswith("Inconclusive at rate=2: ")
     assert telling.lacking_text([replace(lacks[2], settings=1)]).startswith("Inconclusive at 1 setting of")
     assert telling.lacking_text([]) == ""
     assert Lack("a", math.nan).text == '"a" (more seeds)'

@@ -171,7 +171,7 @@ fn a_file_ends_at_the_first_damage() {
     // The length itself may be 12: a block without a body, of no packet.
     let empty = block(5, &[]);
     assert_eq!(frames(&[start, empty, packet(6, [0; 5], &[])]).0.len(), 1);
-    // A section's length is at least that of its own words; its byte order has two marks.
+    // A section is at least as long as its own words; its byte order has two marks.
     for (size, mark, cut) in [(15_u32, 0x4d, Some(12)), (28, 0x4e, Some(12)), (28, 0x4d, None)] {
         let mut bytes = section();
         bytes[4..8].copy_from_slice(&size.to_le_bytes());
@@ -348,7 +348,7 @@ fn what_has_no_row_is_counted_by_its_kind() {
     assert_eq!(of(fragment(0x20, 0)).packets.payload, [5]);
 }
 
-/// A sender that leaves segmentation to its network card writes no length: that of the frame counts.
+/// A sender that leaves segmentation to its network card writes no length: the frame's length counts.
 #[test]
 fn a_length_of_zero_is_that_of_the_frame() {
     let mut bytes = segment(5);

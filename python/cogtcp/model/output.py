@@ -182,7 +182,10 @@ def check_links(folder: Path, error: type[CogtcpError] = UsageError, *, whole: b
         error: What is raised.
         whole: Look into its folders even if it has no marker.
     """
-    link = _link_below(folder, whole=whole)
+    try:
+        link = _link_below(folder, whole=whole)
+    except OSError as failure:
+        raise error(f"{folder}: cannot be read: {failure.strerror or failure}") from failure
     if link is not None:
         raise error(_about(link))
 
@@ -200,21 +203,24 @@ def _about(link: Path) -> str:
 
 
 def _link_below(folder: Path, *, whole: bool = False) -> Path | None:
-    """Return a symbolic link below a folder, if there is one; what each entry is comes with its name."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except OSError:
-        return None  # there is none, or nobody can read it: whoever opens it says so
-    link = next((entry for entry in entries if entry.is_symlink()), None)
-    if link is not None:
-        return Path(link.path)
-    # Without a marker it is no folder of results, and may be as large as a disk: nothing deeper is opened.
-    if whole or any(entry.name == MARKER for entry in entries):
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                found = _link_below(Path(entry.path), whole=True)
-                if found is not None:
-                    return found
+    """Return a symbolic link below a folder, if there is one; what each entry is comes with its name.
+
+    Raises:
+        OSError: A folder cannot be read. Its links are not seen, and its files may open all the same.
+    """
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = list(os.scandir(here))
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # whoever opens it says so
+        links = [entry.path for entry in entries if entry.is_symlink()]
+        if links:
+            return Path(min(links))
+        # Without a marker it holds no results, and may be as large as a disk: nothing deeper is opened.
+        if whole or here != folder or any(entry.name == MARKER for entry in entries):
+            waiting += [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
     return None
 
 
@@ -291,6 +297,8 @@ def prepare_folder(
         if MARKER not in names or foreign or other:
             mark(folder, job, ours, {UNFINISHED: True})
         _replace.clear_up_in(folder)
+        # What a kill had left behind, put back, may hold links.
+        check_links(folder, OutputError, whole=True)
         (folder / keep).mkdir(exist_ok=True)
     except OSError as error:
         raise _cannot_write(folder, error) from error

@@ -72,7 +72,7 @@ def tell(study: Context, outcome: Outcome) -> Told:
     where, counted_there = _where(study, outcome)
     missing = _missing(study, outcome)
     reading = f"{where} {missing}".strip()
-    lacking = lacking_text(outcome.answer.lacking, outcome.reading is not None)
+    lacking = lacking_text(outcome.answer.lacking, *([] if outcome.reading is not None else [study.place]))
     measured = f"At {study.place}, {_statements_counted(outcome)}."
     return Told(
         measured=measured,
@@ -267,14 +267,10 @@ def _turn(study: Context, outcome: Outcome) -> str:
     return f"Changing only {_name(parameter)} ({change}) reverses the verdict."
 
 
-def lacking_text(lacking: Sequence[Lack], searched: bool = True) -> str:
+def lacking_text(lacking: Sequence[Lack], place: str = "the best parameter values") -> str:
     """Say for which statements the seeds do not suffice, where, and how many more they need."""
     here = [lack.text for lack in lacking if not lack.settings]
-    told = (
-        [f"{'the best parameter values' if searched else 'the default values'}: {', '.join(here)}"]
-        if here
-        else []
-    )
+    told = [f"{place}: {', '.join(here)}"] if here else []
     told += [
         f"{lack.settings} setting{'s' if lack.settings > 1 else ''} of the design: {lack.text}"
         for lack in lacking

@@ -150,7 +150,8 @@ impl Sender {
             && self.inflation == 0
             && self.frto == Frto::Idle
             && self.written() >= nxt + mss
-            // cwnd is not full, whatever waits for the pacer. Nor does a packet wait for more: a third of the window is free.
+            // cwnd is not full, whatever waits for the pacer. Nor does a packet wait for an ACK that lets it grow: a third
+            // of the window is free.
             && flight + most + mss <= cwnd
             && (cwnd - flight).min(usable) >= (cwnd / 3).max(mss);
         if is_held {

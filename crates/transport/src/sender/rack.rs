@@ -294,7 +294,7 @@ impl Sender {
 
     /// Whether that is not zero. Mostly the pacer waits for less than a tick, and no tick is worked out.
     #[inline]
-    fn is_delayed_by_pacing(&self, now: Time) -> bool {
+    pub(super) fn is_delayed_by_pacing(&self, now: Time) -> bool {
         let departure = self.pacer.departure();
         departure > now && departure.saturating_since(now) >= self.config.timers.timer_tick
     }
@@ -312,9 +312,11 @@ impl Sender {
     /// `len` sequence numbers have left, `within` a packet or as its first.
     #[inline]
     pub(super) fn postpone_tail_probe(&mut self, now: Time, len: u32, within: bool) {
-        // Set at this instant, with more than a segment in flight: only an earlier RTO moves it.
+        // Set at this instant, with more than a segment in flight: only an earlier RTO moves it. A control may have
+        // raised the pacing rate since, which ends the wait that was added.
         let is_set = self.timer == Timer::TailProbe
             && self.armed_at == now
+            && !self.armed_late
             && self.board.flight_size() > self.tcp.mss + u64::from(len)
             && !self.is_delayed_by_pacing(now);
         if is_set && within {

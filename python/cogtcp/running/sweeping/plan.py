@@ -382,10 +382,11 @@ def _named(file: str | Path, allow_python: bool) -> Scenario:
         if error.line is None or _is_scenario(Path(error.file)):
             raise
         at = f"{error.file}:{error.line}:{error.column}"
+        says = "cannot be read as a scenario"
         remedy = f"see why with: cogtcp check {error.file}"
         raise ScenarioError(
-            "this is no scenario", file=error.file, line=error.line, column=error.column, remedy=remedy,
-            text=f"{at}: this is no scenario; {remedy}",
+            says, file=error.file, line=error.line, column=error.column, remedy=remedy,
+            text=f"{at}: {says}; {remedy}",
         ) from None  # fmt: skip
 
 

@@ -95,7 +95,9 @@ class Store:
 
     def _check_links(self) -> None:
         if isinstance(self._system, filesystems.LocalFileSystem):
-            check_links(Path(self._root), whole=True)
+            # Beside the data set a store may hold whatever else its users keep there.
+            check_links(Path(self._root))
+            check_links(Path(self._root, DATA), whole=True)
 
     def _marker(self, *, all_of_it: bool = False) -> list[str]:
         info = self._system.get_file_info(f"{self._root}/{MARKER}")
