@@ -146,8 +146,6 @@ pub struct Sender {
     ack_pending: bool,
     /// The oldest segment is to be retransmitted at once, whatever the window.
     retransmit_front: bool,
-    /// Whether the pacer's wait of a tick or more was added to the probe's timer when that was set.
-    armed_late: bool,
     front_by_timer: bool,
     after_rto: bool,
     frto: Frto,
@@ -249,7 +247,6 @@ impl Sender {
             inflation: 0,
             recovery_point: 0,
             retransmit_front: false,
-            armed_late: false,
             front_by_timer: false,
             partial_acks: 0,
             after_rto: false,

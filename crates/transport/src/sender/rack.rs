@@ -294,7 +294,7 @@ impl Sender {
 
     /// Whether that is not zero. Mostly the pacer waits for less than a tick, and no tick is worked out.
     #[inline]
-    pub(super) fn is_delayed_by_pacing(&self, now: Time) -> bool {
+    fn is_delayed_by_pacing(&self, now: Time) -> bool {
         let departure = self.pacer.departure();
         departure > now && departure.saturating_since(now) >= self.config.timers.timer_tick
     }
@@ -312,13 +312,12 @@ impl Sender {
     /// `len` sequence numbers have left, `within` a packet or as its first.
     #[inline]
     pub(super) fn postpone_tail_probe(&mut self, now: Time, len: u32, within: bool) {
-        // Set at this instant, with more than a segment in flight: only an earlier RTO moves it. A control may have
-        // raised the pacing rate since, which ends the wait that was added.
+        // Set at this instant, with more than a segment in flight: only an earlier RTO moves it. Where the pacer
+        // makes packets wait, a control may have raised the rate since, which ends a wait that was added.
         let is_set = self.timer == Timer::TailProbe
             && self.armed_at == now
-            && !self.armed_late
             && self.board.flight_size() > self.tcp.mss + u64::from(len)
-            && !self.is_delayed_by_pacing(now);
+            && self.pacer.departure() <= now;
         if is_set && within {
             // The first segment of its packet has done all of it, and nothing came between.
             debug_assert_eq!((self.rto_at, self.timer, self.deadline), {

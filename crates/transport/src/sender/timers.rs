@@ -37,7 +37,6 @@ impl Sender {
         let is_set = self.armed_at != Time::MAX && now < self.deadline;
         if !is_set || !self.config.timers.wheel().stays((self.armed_at, self.deadline), (now, at)) {
             (self.deadline, self.armed_at) = (at, now);
-            self.armed_late = timer == Timer::TailProbe && self.is_delayed_by_pacing(now);
         }
     }
 
