@@ -135,7 +135,8 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_result_has_exactly_the_documented_form(folder: Path, simulated: list[int]) -> None:
     result = studies.reproduce("t")
     document = json.loads(result.to_json())
-    assert list(document) == ["study", "claims"]
+    assert list(document) == ["study", "at", "seeds", "quick", "claims"]
+    assert (document["at"], document["seeds"], document["quick"]) == ("base", [1, 2, 3], False)
     assert document["study"] == "t"
     told = ["id", "figure", "claim", "paper", "ours", "verdict", "measured", "why"]
     found = ["answer", "base", "share", "statements", "best"]
