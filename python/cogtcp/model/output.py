@@ -187,7 +187,7 @@ def check_links(folder: Path, error: type[CogtcpError] = UsageError, *, whole: b
     except OSError as failure:
         raise error(f"{folder}: cannot be read: {failure.strerror or failure}") from failure
     if link is not None:
-        raise error(_about(link))
+        raise error(f"{folder}: {_about(link)}")
 
 
 def check_link(path: Path, error: type[CogtcpError]) -> None:
