@@ -24,6 +24,7 @@ from cogtcp import studies
 from cogtcp.running.runner import Runner
 from cogtcp.showing.report.alone import alone
 from cogtcp.studies import answers, joint, kept, printed, search
+from cogtcp.studies.context import place_of
 from cogtcp.studies.halves import in_sentences
 from cogtcp.studies.picture import Dot, picture, share_of
 from cogtcp.studies.space import show
@@ -186,7 +187,7 @@ def details(study: studies.Study, item: kept.Known) -> str:
     reading = item.reading
     if reading is not None:
         told += [missing_text(study, item.row, reading), numbers_text(study, reading)]
-    told.append(lacking_text(item.answer.lacking, *([] if reading is not None else ["the default values"])))
+    told.append(lacking_text(item.answer.lacking, place_of("base" if reading is None else "best")))
     parts = [f'<details markdown="1">\n<summary>{item.row.id}</summary>\n']
     parts.append("\n".join(f"- {line}" for line in told if line) + "\n")
     if reading is not None:

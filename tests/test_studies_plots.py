@@ -85,7 +85,7 @@ def test_where_no_statement_names_a_quantity_the_first_of_the_study_is_drawn() -
 class _Study:
     """Stands for a context: figures that nobody described ask it for the place alone."""
 
-    place = "the default values"
+    at, place = "base", "the default values"
 
 
 def test_words_stand_side_by_side_and_the_papers_number_among_them() -> None:

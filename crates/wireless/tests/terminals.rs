@@ -418,8 +418,8 @@ fn a_faded_frame_below_the_cut_off_is_nothing() {
     assert!(counters.collided * 8 < counters.attempts, "{counters:?}");
 }
 
-/// A station that raises its power is heard farther from its next frame on, although all stand still: 16 times
-/// the power is twice the range over two rays.
+/// A station that raises its power is heard farther from its next frame on, in a network at rest. Over two
+/// rays 16 times the power doubles the range.
 #[test]
 fn more_power_is_heard_farther_at_once() {
     let positions = vec![Position::new(0.0, 0.0), Position::new(100.0, 0.0), Position::new(900.0, 0.0)];

@@ -26,6 +26,11 @@ def place_of(at: str) -> str:
     return _PLACES.get(at, at)
 
 
+def label_of(at: str) -> str:
+    """Return a setting as a column or a line names it: "default values"."""
+    return place_of(at).removeprefix("the ")
+
+
 @dataclass(frozen=True)
 class Context:
     """What the test of a claim works with.

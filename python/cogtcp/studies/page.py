@@ -10,6 +10,7 @@ import jinja2
 from cogtcp.model.statistics import Interval
 from cogtcp.showing.report import page
 from cogtcp.studies import answers, stacks, today
+from cogtcp.studies.context import label_of
 from cogtcp.studies.drawing import draw, printed, small
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.halves import HOLDS, in_sentences
@@ -54,8 +55,8 @@ def study_report(result: StudyResult, *, command: str | None = None, lab: str | 
             draw=draw,
             headings=_headings,
             small=small,
-            first_figure=lambda claim: _first_figure(claim, result.place),
-            printed=lambda claim: printed(_printed(claim, result.place)),
+            first_figure=lambda claim: _first_figure(claim, label_of(result.at)),
+            printed=lambda claim: printed(_printed(claim, label_of(result.at))),
             overview=_overview(result),
             stacks=_stacks(result),
             lab=lab,
@@ -157,7 +158,7 @@ def _stacks(result: StudyResult) -> list[Table]:
     ]
 
 
-def _first_figure(claim: Claim, place: str) -> tuple[Drawing, str] | None:
+def _first_figure(claim: Claim, label: str) -> tuple[Drawing, str] | None:
     """Return the figure that stands beside a claim, with its caption: the paper's figure, else the map."""
     if claim.outcome is None:
         return None
@@ -165,13 +166,13 @@ def _first_figure(claim: Claim, place: str) -> tuple[Drawing, str] | None:
     if curves:
         return small(curves[0]), f"{curves[0].title}."
     if 0 < len(claim.row.numbers) <= FEW_NUMBERS:
-        return printed(_printed(claim, place)), "Stars: the numbers that the paper prints."
+        return printed(_printed(claim, label)), "Stars: the numbers that the paper prints."
     others = [*claim.outcome.figures, claim.outcome.where_it_holds]
     figure = next((figure for figure in others if figure is not None and len(figure.surfaces) == 1), None)
     return None if figure is None else (small(figure), f"{figure.title}.")
 
 
-def _printed(claim: Claim, place: str) -> list[Printed]:
+def _printed(claim: Claim, label: str) -> list[Printed]:
     """Return the paper's numbers with ours: where they were measured, at the best and nearest values.
 
     What this run measured has intervals. A quick run shows stored numbers at the best values, and every run
@@ -187,7 +188,7 @@ def _printed(claim: Claim, place: str) -> list[Printed]:
     def stored(found: Sequence[tuple[str, float, float]]) -> list[Interval]:
         return [Interval(value, math.nan, math.nan, 1) for _, _, value in found]
 
-    shown = [(place.removeprefix("the "), measured(outcome.base))]
+    shown = [(label, measured(outcome.base))]
     if reading is not None:
         best = outcome.best
         shown.append(("best values", stored(reading.numbers) if best is None else measured(best)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cogtcp.studies.claims import Plot
+from cogtcp.studies.context import label_of
 from cogtcp.studies.exhibits import Curve, Figure, Surface
 from cogtcp.studies.space import show
 
@@ -37,7 +38,7 @@ def redraw(study: Context, row: ClaimRow, plot: Plot, base: Judged, best: Judged
         # Between words there is no line.
         shown.append((best, "points" if words else "dashed"))
     names = list(dict.fromkeys(_name(plot, point) for point in points))
-    unnamed = study.place.removeprefix("the ")
+    unnamed = label_of(study.at)
     curves = []
     for judged, style in shown:
         for name in names:
@@ -71,7 +72,7 @@ def alone(study: Context, row: ClaimRow, judged: Judged) -> Figure | None:
     if plot is None:
         return None
     drawn = redraw(study, row, plot, judged, None)
-    unnamed = study.place.removeprefix("the ")
+    unnamed = label_of(study.at)
     curves = [replace(curve, name="ours") if curve.name == unnamed else curve for curve in drawn.curves]
     stars = " Stars: what the paper prints." if any(curve.style == "given" for curve in drawn.curves) else ""
     return replace(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cogtcp.studies import power
+from cogtcp.studies.context import label_of, place_of
 from cogtcp.studies.exhibits import Table
 from cogtcp.studies.judging import numbers
 from cogtcp.studies.readings import WITHIN, Part, within
@@ -72,7 +73,9 @@ def tell(study: Context, outcome: Outcome) -> Told:
     where, counted_there = _where(study, outcome)
     missing = _missing(study, outcome)
     reading = f"{where} {missing}".strip()
-    lacking = lacking_text(outcome.answer.lacking, *([] if outcome.reading is not None else [study.place]))
+    lacking = lacking_text(
+        outcome.answer.lacking, study.place if outcome.reading is None else place_of("best")
+    )
     measured = f"At {study.place}, {_statements_counted(outcome)}."
     return Told(
         measured=measured,
@@ -302,7 +305,7 @@ def _statements(study: Context, outcome: Outcome) -> Table:
             "statement",
             "kind",
             "tested",
-            f"{study.place.removeprefix('the ')} [95 %]",
+            f"{label_of(study.at)} [95 %]",
             "there",
             *(["share of the settings [95 %]"] if searched else []),
             *(["best values [95 %]", "there"] if reading is not None else []),
@@ -341,7 +344,7 @@ def _numbers(study: Context, outcome: Outcome) -> Table | None:
         return None
     at_base = numbers(outcome.row, outcome.base.grid)
     columns = [[f"{measured:.3g}" for _, _, measured in at_base]]
-    header = ["number", "paper", study.place.removeprefix("the ")]
+    header = ["number", "paper", label_of(study.at)]
     reading = outcome.reading
     if reading is not None:
         columns.append([f"{measured:.3g}" for _, _, measured in reading.numbers])

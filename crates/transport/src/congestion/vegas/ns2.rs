@@ -403,7 +403,7 @@ mod tests {
             };
             (tcp.cwnd / MSS, growth, tcp.ssthresh / MSS)
         };
-        // At the base the delta is 1, alpha itself; at 133 ms 11.5 - 7.5 is 3.98, still beta; at 134 it is 4.
+        // At 100 ms the delta is 1, which is alpha. At 133 ms it is 3.98, not above beta; at 134 ms it is above.
         assert_eq!((decided(100, 20, 5), decided(133, 20, 5)), ((20, "hold", 5), (20, "hold", 5)));
         assert_eq!((decided(134, 20, 5), decided(134, 2, 1)), ((19, "hold", 5), (2, "hold", 1)));
         // In slow start: gamma = 1 is passed from 106 ms on, and the window falls by an eighth.
