@@ -4,8 +4,8 @@ use cogtcp_hosts::drawn;
 use cogtcp_scenario::{Scenario, starter};
 use cogtcp_transport::{
     DelayedAck, EcnMode, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
-    NewRenoVariant, ParameterValue, PrrRules, ReceiverConfig, Recovery, RttSampling, SenderConfig,
-    TimeoutRules, Timers, Undo,
+    NewRenoVariant, ParameterValue, PrrRules, ReceiverConfig, Recovery, RecoveryRules, RttSampling,
+    SenderConfig, TimeoutRules, Timers, Undo,
 };
 use cogtcp_units::{Duration, Time};
 use std::borrow::Cow;
@@ -33,6 +33,7 @@ fn every_setting_arrives() {
         timer_tick = "4 ms"
         prr = true
         prr_rules = "linux"
+        recovery_rules = "ns2"
         rack = true
         tlp = true
         max_ack_delay = "40 ms"
@@ -100,6 +101,7 @@ fn every_setting_arrives() {
             tlp: true,
             max_ack_delay: Duration::from_millis(40),
             hold_ssthresh: false,
+            recovery_rules: RecoveryRules::Ns2,
         },
         undo: Undo { f_rto: FRto::Basic, eifel: true, d_sack_undo: true },
         timers: Timers {

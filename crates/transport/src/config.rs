@@ -127,6 +127,19 @@ pub enum PrrRules {
     Linux,
 }
 
+/// What fast recovery without SACK leaves open, or rules otherwise.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecoveryRules {
+    /// RFC 5681, RFC 6582 and RFC 3042.
+    #[default]
+    Rfc,
+    /// ns-2 (`tcp.cc`, `tcp-reno.cc`, `tcp-newreno.cc`). The ACK that ends fast recovery lets the window grow.
+    /// A fast retransmit halves cwnd with its fraction of a segment, which ssthresh loses. After a timeout,
+    /// too, each of the first two duplicate ACKs lets out a segment.
+    Ns2,
+}
+
 /// Which segments feed SRTT and RTTVAR (RFC 6298 section 3). The congestion control sees a sample at every
 /// ACK either way.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -195,6 +208,8 @@ settings! {
         /// again (ns-2).
         // ns-2 lowers it to two segments as a rule.
         hold_ssthresh: bool = true;
+        /// Whose rules fast recovery has where the RFCs' differ.
+        recovery_rules: RecoveryRules = RecoveryRules::default();
     }
 
     /// How a sender takes back the response to a loss that was none.
@@ -338,7 +353,7 @@ settings! {
     newreno_variant, full_ack_window, fast_retransmit_guard, dup_thresh, limited_transmit, f_rto, eifel,
     d_sack_undo, timeout_rules, timer_tick, timer_phase, prr, prr_rules, rack, tlp, max_ack_delay, ecn, timestamps, paws,
     timestamp_tick, window_scaling, initial_rto, min_rto, min_rto_above_srtt, segmentation_offload, max_rto,
-    hold_ssthresh, keep_syn_backoff, restart_on_retransmit, clock_granularity, rtt_sampling,
+    hold_ssthresh, recovery_rules, keep_syn_backoff, restart_on_retransmit, clock_granularity, rtt_sampling,
     restart_after_idle, paced_resume, heeds_shrinking, window_validation, user_timeout, time_wait,
     delayed_ack, ack_every, sack, d_sack, buffer as "receive_buffer", window_tuning, window_margin, compression_slack]
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery, NewRenoVariant,
-    PrrRules, RttSampling, SenderConfig, TimeoutRules, Timers, Undo, with,
+    PrrRules, RecoveryRules, RttSampling, SenderConfig, TimeoutRules, Timers, Undo, with,
 };
 use cogtcp_units::Duration;
 
@@ -70,6 +70,7 @@ impl HostProfile {
                     full_ack_window: FullAckWindow::Ssthresh,
                     fast_retransmit_guard: FastRetransmitGuard::Window,
                     hold_ssthresh: false,
+                    recovery_rules: RecoveryRules::Ns2,
                     ..rfc.recovery
                 },
                 timers: Timers {

@@ -43,8 +43,8 @@ mod wheel;
 pub use cogtcp_crosslayer::LinkEvent;
 pub use config::{
     DelayedAck, EcnMode, FRto, FastRetransmitGuard, FullAckWindow, Handshake, InitialWindow, LossRecovery,
-    NewRenoVariant, PrrRules, ReceiverConfig, Recovery, RttSampling, Segments, SenderConfig, TcpConfig,
-    TcpSettings, TimeoutRules, Timers, Undo, Window,
+    NewRenoVariant, PrrRules, ReceiverConfig, Recovery, RecoveryRules, RttSampling, Segments, SenderConfig,
+    TcpConfig, TcpSettings, TimeoutRules, Timers, Undo, Window,
 };
 pub use congestion::{
     AckSample, CaEvent, CaState, CongestionControl, ControlExtension, ControlInfo, LinuxControl, PacketInfo,

@@ -344,7 +344,8 @@ impl Sender {
         if self.frto == Frto::Retransmitted {
             return None;
         }
-        let room = self.room();
+        let cwnd = self.tcp.cwnd.saturating_add_signed(self.inflation);
+        let room = cwnd.saturating_sub(self.board.in_flight());
         if let Some(index) = self.board.next_lost() {
             let len = self.board.get(index).map_or(0, |sent| u64::from(sent.len()));
             if len > room && self.has_data() {

@@ -6,7 +6,10 @@ use crate::congestion::{AckSample, CaEvent, CaState};
 use crate::frto::{Frto, FrtoAck, Verdict};
 use crate::prr::Prr;
 use crate::rack::Echo;
-use crate::{FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, PrrRules, Recovery, TransportEvent};
+use crate::{
+    FRto, FastRetransmitGuard, FullAckWindow, NewRenoVariant, PrrRules, Recovery, RecoveryRules,
+    TransportEvent,
+};
 use cogtcp_units::Time;
 
 /// What recovery makes of an ACK.
@@ -92,12 +95,22 @@ impl Sender {
                 restart_timer: ack.acked > 0 || self.config.timers.restart_on_retransmit,
             };
         }
-        if self.config.recovery.limited_transmit && !sack {
-            // RFC 3042: one new segment for each of the first two duplicates, beyond cwnd.
+        if !sack {
+            self.transmit_limited();
+        }
+        grow
+    }
+
+    /// RFC 3042: one segment for each of the first two duplicates, beyond cwnd.
+    fn transmit_limited(&mut self) {
+        if self.config.recovery.limited_transmit {
             let allowed = self.dup_acks.min(self.config.recovery.dup_thresh.saturating_sub(1));
             self.inflation = i64::from(allowed) * self.tcp.mss as i64;
         }
-        grow
+    }
+
+    fn recovers_as_ns2(&self) -> bool {
+        self.config.recovery.recovery_rules == RecoveryRules::Ns2
     }
 
     /// RACK found a segment lost that is to be retransmitted; in Linux also one that was retransmitted
@@ -169,7 +182,7 @@ impl Sender {
                 self.rate.lost += newly_lost;
                 // RFC 5681 section 3.2 step 3: the three segments that have left the network.
                 self.inflation = i64::from(self.config.recovery.dup_thresh) * self.tcp.mss as i64;
-                self.lower_cwnd();
+                self.halve_cwnd();
                 self.set_ca_state(now, CaState::Recovery);
             }
             Recovery::Sack => {
@@ -195,10 +208,20 @@ impl Sender {
                     // to it at a loss.
                     self.tcp.cwnd = self.tcp.cwnd.min(self.tcp.prior_cwnd);
                 } else {
-                    self.lower_cwnd();
+                    self.halve_cwnd();
                 }
                 self.set_ca_state(now, CaState::Recovery);
             }
+        }
+    }
+
+    /// Lowers cwnd to ssthresh; in ns-2 to half of the window, if ssthresh is its whole segments.
+    fn halve_cwnd(&mut self) {
+        let half = self.tcp.cwnd.min(self.config.max_window.unwrap_or(u64::MAX)) / 2;
+        self.lower_cwnd();
+        let is_same = half / self.tcp.mss == self.tcp.cwnd / self.tcp.mss;
+        if is_same && self.recovers_as_ns2() && !self.control.owns_cwnd() {
+            self.tcp.cwnd = half;
         }
     }
 
@@ -211,6 +234,7 @@ impl Sender {
                 if ack.acked > 0 {
                     // RFC 5681 section 3.2 step 6.
                     self.exit_fast_recovery(now);
+                    return Outcome { grow: self.recovers_as_ns2(), ..outcome };
                 } else if ack.duplicate {
                     // Step 4.
                     self.inflation += self.tcp.mss as i64;
@@ -226,6 +250,7 @@ impl Sender {
                     self.tcp.cwnd = self.tcp.ssthresh.min(flight);
                 }
                 self.exit_fast_recovery(now);
+                return Outcome { grow: self.recovers_as_ns2(), ..outcome };
             }
             Recovery::NewReno if ack.acked > 0 => {
                 // Partial acknowledgement: retransmit the next hole, deflate by what was acknowledged, add
@@ -272,8 +297,8 @@ impl Sender {
                         return outcome;
                     }
                     self.exit_fast_recovery(now);
-                    // In Linux the ACK that ends recovery lets the window grow as any other does.
-                    return Outcome { grow: self.times_out_as_linux(), ..outcome };
+                    // In Linux and ns-2 the ACK that ends recovery lets the window grow as any other does.
+                    return Outcome { grow: self.times_out_as_linux() || self.recovers_as_ns2(), ..outcome };
                 } else if !self.undo_fast_recovery(now, ack, echo) {
                     self.respond_to_lost_retransmission(now);
                     self.reduce_rate(ack);
@@ -343,6 +368,18 @@ impl Sender {
         }
         if ack.acked > 0 {
             self.dup_acks = 0;
+        }
+        if self.recovers_as_ns2() && self.recovery() != Recovery::Sack {
+            if ack.acked > 0 {
+                self.inflation = 0;
+            }
+            if ack.duplicate {
+                self.dup_acks += 1;
+                // Tahoe has counted those of its fast retransmit.
+                if self.dup_acks < self.config.recovery.dup_thresh {
+                    self.transmit_limited();
+                }
+            }
         }
         if self.board.una() >= self.recovery_point {
             if let Some(rack) = &mut self.rack {

@@ -66,6 +66,7 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
             tlp: coin(random),
             max_ack_delay: millis(random, 0, 500),
             hold_ssthresh: coin(random),
+            recovery_rules: pick(random, &[RecoveryRules::Rfc, RecoveryRules::Ns2]),
         },
         undo: Undo {
             f_rto: pick(random, &[FRto::Off, FRto::Basic, FRto::Sack, FRto::Linux]),
