@@ -112,6 +112,9 @@ pub enum TimeoutRules {
     /// So do SACKs outside of recovery after reordering beyond `dup_thresh` segments (`tcp_may_raise_cwnd`).
     /// An ACK below SND.UNA changes the scoreboard only.
     Linux,
+    /// ns-2, and 4.4BSD: SRTT, RTTVAR and RTO are integers of ticks of `clock_granularity`, so RTTVAR never decays
+    /// to nothing (`rtt_update`).
+    Ns2,
 }
 
 /// How Proportional Rate Reduction counts.

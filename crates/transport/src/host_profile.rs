@@ -77,6 +77,7 @@ impl HostProfile {
                     initial_rto: Duration::from_secs(3),
                     min_rto: Duration::from_millis(200),
                     clock_granularity: Duration::from_millis(10),
+                    timeout_rules: TimeoutRules::Ns2,
                     keep_syn_backoff: true,
                     ..rfc.timers
                 },

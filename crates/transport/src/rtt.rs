@@ -1,7 +1,7 @@
 //! The retransmission timeout (RFC 6298).
 
 use crate::{TimeoutRules, Timers, micros};
-use cogtcp_units::Duration;
+use cogtcp_units::{Duration, Time};
 
 /// SRTT, RTTVAR and the timeout with its backoff.
 #[derive(Clone, Debug)]
@@ -64,9 +64,9 @@ impl RttEstimator {
         }
     }
 
-    /// Takes a sample (RFC 6298 sections 2.2 to 2.5) by an ACK of `una`, with data up to `nxt` sent. The
+    /// Takes a sample (RFC 6298 sections 2.2 to 2.5) at `now` by an ACK of `una`, with data up to `nxt` sent. The
     /// timeout falls back from any backoff.
-    pub(crate) fn sample(&mut self, rtt: Duration, timers: &Timers, una: u64, nxt: u64) {
+    pub(crate) fn sample(&mut self, now: Time, rtt: Duration, timers: &Timers, una: u64, nxt: u64) {
         if timers.timeout_rules == TimeoutRules::Linux {
             let (rtt, least) = (micros::whole(rtt).max(Duration::from_micros(1)), timers.min_rto);
             if self.sampled {
@@ -87,6 +87,10 @@ impl RttEstimator {
             self.backoff = 0;
             return;
         }
+        if timers.timeout_rules == TimeoutRules::Ns2 {
+            self.sample_in_ticks(now, rtt, timers);
+            return;
+        }
         let r = rtt.max(Duration::from_nanos(1));
         if self.sampled {
             // RTTVAR before SRTT, with beta = 1/4 and alpha = 1/8 (2.3).
@@ -100,6 +104,33 @@ impl RttEstimator {
         let rto = self.srtt + (self.rttvar * 4).max(granularity(timers)).max(least);
         // A clock of G cannot expire between its ticks. SRTT keeps its resolution: controls pace by it.
         self.base = whole_ticks(rto, granularity(timers)).max(timers.min_rto).min(longest(timers));
+        self.backoff = 0;
+    }
+
+    /// As 4.4BSD and ns-2 (`rtt_update` in `tcp.cc`): whole ticks, of SRTT eighths, of RTTVAR quarters.
+    fn sample_in_ticks(&mut self, now: Time, rtt: Duration, timers: &Timers) {
+        let tick = granularity(timers);
+        let [now, rtt_ns, tick_ns] = [now.as_nanos(), rtt.as_nanos(), tick.as_nanos()];
+        // The ticks between: ns-2's clock begins anywhere within a tick, this one with the time.
+        let ticks = (now / tick_ns - now.saturating_sub(rtt_ns) / tick_ns).max(1).cast_signed();
+        let scaled = |time: Duration, parts: u64| {
+            time.as_nanos()
+                .saturating_mul(parts)
+                .saturating_add(tick_ns / 2)
+                .div_euclid(tick_ns)
+                .cast_signed()
+        };
+        let (mut srtt, mut rttvar) = (scaled(self.srtt, 8), scaled(self.rttvar, 4));
+        if self.sampled {
+            let difference = ticks - (srtt >> 3);
+            srtt = (srtt + difference).max(1);
+            rttvar = (rttvar + difference.abs() - (rttvar >> 2)).max(1);
+        } else {
+            (srtt, rttvar, self.sampled) = (ticks << 3, ticks << 1, true);
+        }
+        let [srtt, rttvar] = [srtt.cast_unsigned(), rttvar.cast_unsigned()];
+        (self.srtt, self.rttvar) = (tick * srtt / 8, tick * rttvar / 4);
+        self.base = (tick * (((rttvar << 3) + srtt) >> 3)).max(timers.min_rto).min(longest(timers));
         self.backoff = 0;
     }
 
@@ -176,7 +207,7 @@ mod tests {
         }
 
         fn sample(&mut self, rtt: Duration) {
-            self.0.sample(rtt, &self.1, 0, 0);
+            self.0.sample(Time::ZERO + rtt, rtt, &self.1, 0, 0);
         }
 
         fn rto(&self) -> Duration {
@@ -205,6 +236,35 @@ mod tests {
         assert_eq!(rtt.rto(), ms(287));
     }
 
+    /// `rtt_update` of ns-2's `tcp.cc`, by hand: ticks of 10 ms, RTT of 300, then 345 ms.
+    #[test]
+    fn whole_ticks_keep_some_variation() {
+        let timers = Timers {
+            min_rto: ms(200),
+            clock_granularity: ms(10),
+            timeout_rules: TimeoutRules::Ns2,
+            ..Timers::default()
+        };
+        let at = |millis| Time::ZERO + ms(millis);
+        let mut rtt = RttEstimator::new(&timers);
+        rtt.sample(at(5300), ms(300), &timers, 0, 0);
+        // 30 ticks: t_srtt 240, t_rttvar 60; RTO (8 x 60 + 240) / 8 = 90 ticks.
+        assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.rto(&timers)), (ms(300), ms(150), ms(900)));
+        // From 5655 to 6000 ms are 35 ticks of the clock: t_srtt 245, t_rttvar 60 + 5 - 15 = 50; RTO 80 ticks.
+        rtt.sample(at(6000), ms(345), &timers, 0, 0);
+        assert_eq!(
+            (rtt.srtt(), rtt.rttvar(), rtt.rto(&timers)),
+            (Duration::from_micros(306_250), ms(125), ms(800))
+        );
+        // Without jitter t_rttvar stays at 3: three ticks above SRTT, whose eighths stay too.
+        (0..60).for_each(|_| rtt.sample(at(7000), ms(300), &timers, 0, 0));
+        assert_eq!((rtt.srtt(), rtt.rto(&timers)), (Duration::from_micros(306_250), ms(330)));
+        // A round trip within a tick is one.
+        let mut rtt = RttEstimator::new(&timers);
+        rtt.sample(at(19), ms(3), &timers, 0, 0);
+        assert_eq!((rtt.srtt(), rtt.rto(&timers)), (ms(10), ms(200)));
+    }
+
     /// Section 2.3: G bounds 4 RTTVAR from below, and the RTO is whole ticks; sections 2.4 and 2.5: the bounds
     /// of RTO.
     #[test]
@@ -228,10 +288,10 @@ mod tests {
         for (above, expected) in [(false, 200), (true, 300)] {
             let config = Timers { min_rto: ms(200), min_rto_above_srtt: above, ..Timers::default() };
             let mut rtt = RttEstimator::new(&config);
-            (0..60).for_each(|_| rtt.sample(ms(100), &config, 0, 0));
+            (0..60).for_each(|_| rtt.sample(Time::ZERO, ms(100), &config, 0, 0));
             assert_eq!(rtt.rto(&config), ms(expected));
             let mut rtt = RttEstimator::new(&config);
-            rtt.sample(ms(200), &config, 0, 0);
+            rtt.sample(Time::ZERO, ms(200), &config, 0, 0);
             assert_eq!(rtt.rto(&config), ms(600));
         }
     }
@@ -247,19 +307,19 @@ mod tests {
             ..Timers::default()
         };
         let mut rtt = RttEstimator::new(&timers);
-        rtt.sample(Duration::from_nanos(10_000_200), &timers, 0, 0);
+        rtt.sample(Time::ZERO, Duration::from_nanos(10_000_200), &timers, 0, 0);
         assert_eq!((rtt.srtt(), rtt.rto(&timers)), (ms(10), ms(210)));
-        rtt.sample(Duration::from_nanos(10_011_900), &timers, 0, 0);
+        rtt.sample(Time::ZERO, Duration::from_nanos(10_011_900), &timers, 0, 0);
         assert_eq!((rtt.srtt(), rtt.rto(&timers)), (Duration::from_nanos(10_001_375), ms(211)));
     }
 
     /// A round trip of no time is one all the same: SRTT 0 would be none.
     #[test]
     fn a_round_trip_of_no_time_is_a_sample() {
-        for timeout_rules in [TimeoutRules::Rfc, TimeoutRules::Linux] {
+        for timeout_rules in [TimeoutRules::Rfc, TimeoutRules::Linux, TimeoutRules::Ns2] {
             let config = Timers { timeout_rules, ..Timers::default() };
             let mut rtt = RttEstimator::new(&config);
-            rtt.sample(Duration::ZERO, &config, 1, 10);
+            rtt.sample(Time::ZERO, Duration::ZERO, &config, 1, 10);
             assert!(rtt.srtt() > Duration::ZERO, "{timeout_rules:?}");
         }
     }
@@ -270,7 +330,7 @@ mod tests {
         let linux = crate::host_profile::HostProfile::Linux.sender_config();
         let config = Timers { timeout_rules: TimeoutRules::Rfc, ..linux.timers };
         let mut rtt = RttEstimator::new(&config);
-        (0..60).for_each(|_| rtt.sample(ms(100), &config, 0, 0));
+        (0..60).for_each(|_| rtt.sample(Time::ZERO, ms(100), &config, 0, 0));
         assert_eq!(rtt.rto(&config), ms(300));
     }
 
@@ -281,21 +341,21 @@ mod tests {
     fn the_variation_of_linux() {
         let config = Timers { min_rto: ms(200), timeout_rules: TimeoutRules::Linux, ..Timers::default() };
         let mut rtt = RttEstimator::new(&config);
-        rtt.sample(ms(100), &config, 1, 10);
+        rtt.sample(Time::ZERO, ms(100), &config, 1, 10);
         assert_eq!(rtt.rto(&config), ms(300));
         // 200 + (240 - 50) = 390 ms; SRTT = 7/8 100 + 340/8 = 130.
-        rtt.sample(ms(340), &config, 5, 20);
+        rtt.sample(Time::ZERO, ms(340), &config, 5, 20);
         assert_eq!((rtt.srtt(), rtt.rto(&config)), (ms(130), ms(130 + 390)));
         // Below SRTT by 50 ms, less than a quarter of 390: the deviation falls to 342.5, but 390 is held in
         // this round trip.
-        rtt.sample(ms(80), &config, 9, 30);
+        rtt.sample(Time::ZERO, ms(80), &config, 9, 30);
         assert_eq!(rtt.rto(&config), rtt.srtt() + ms(390));
         // The round trip ends; its greatest was 390. In the next, of 200 ms at least, samples as expected
         // leave 342.5 * 3/4.
-        rtt.sample(rtt.srtt(), &config, 11, 40);
+        rtt.sample(Time::ZERO, rtt.srtt(), &config, 11, 40);
         let held = rtt.rto(&config) - rtt.srtt();
         assert_eq!(held, ms(390));
-        rtt.sample(rtt.srtt(), &config, 41, 50);
+        rtt.sample(Time::ZERO, rtt.srtt(), &config, 41, 50);
         let mean = Duration::from_micros(342_500) * 9 / 16;
         assert_eq!(rtt.rto(&config) - rtt.srtt(), held - (held - mean.max(ms(200))) / 4);
     }

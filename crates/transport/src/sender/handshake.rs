@@ -87,10 +87,10 @@ impl Sender {
         let echo = segment.timestamps().filter(|_| self.timestamps_ok).map(|stamps| stamps.echo);
         if self.syn_count == 1 {
             // Karn: unambiguous only when the SYN went once.
-            self.take_rtt(self.elapsed(now, self.syn_sent_at));
+            self.take_rtt(now, self.elapsed(now, self.syn_sent_at));
         } else if let Some(echo) = echo.filter(|_| self.times_out_as_linux()) {
             let ticks = self.ticks(now).wrapping_sub(echo).max(1);
-            self.take_rtt(self.config.timers.timestamp_tick * u64::from(ticks));
+            self.take_rtt(now, self.config.timers.timestamp_tick * u64::from(ticks));
         } else if !self.config.timers.keep_syn_backoff {
             self.rtt.after_lost_syn(&self.config.timers);
             self.tcp.rto = self.rtt.base();

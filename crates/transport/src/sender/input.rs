@@ -482,7 +482,7 @@ impl Sender {
                 // What the RTO must cover includes the wait of a delayed ACK, which began with the earliest
                 // segment (RFC 7323 section 4.3, case A).
                 let earlier = hint.earliest.filter(|first| *first != sent_at);
-                self.take_rtt(earlier.map_or(rtt, |first| self.elapsed(now, first)));
+                self.take_rtt(now, earlier.map_or(rtt, |first| self.elapsed(now, first)));
             }
         } else if let Some((first, last)) = hint.sacked.filter(|_| self.times_out_as_linux()) {
             // What is SACKed goes before the echo (`tcp_ack_update_rtt`).
@@ -490,7 +490,7 @@ impl Sender {
             sample.rtt = Some(rtt);
             self.tcp.latest_rtt = rtt;
             self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
-            self.take_rtt(self.elapsed(now, first));
+            self.take_rtt(now, self.elapsed(now, first));
         } else if hint.ambiguous
             && self.timestamps_ok
             && let Some(ts) = segment.timestamps()
@@ -509,14 +509,14 @@ impl Sender {
                 if as_linux {
                     self.tcp.min_rtt = self.tcp.min_rtt.min(rtt);
                 }
-                self.take_rtt(rtt);
+                self.take_rtt(now, rtt);
             }
         }
         if let Some((end, sent_at)) = self.timed()
             && self.board.una() >= end
         {
             self.stop_timing();
-            self.take_rtt(now.saturating_since(sent_at));
+            self.take_rtt(now, now.saturating_since(sent_at));
         }
     }
 
@@ -527,8 +527,8 @@ impl Sender {
     }
 
     /// Feeds the retransmission timeout.
-    pub(super) fn take_rtt(&mut self, rtt: Duration) {
-        self.rtt.sample(rtt, &self.config.timers, self.board.una(), self.board.nxt());
+    pub(super) fn take_rtt(&mut self, now: Time, rtt: Duration) {
+        self.rtt.sample(now, rtt, &self.config.timers, self.board.una(), self.board.nxt());
         self.tcp.srtt = self.rtt.srtt();
         self.tcp.rttvar = self.rtt.rttvar();
         self.tcp.rto = self.rtt.base();

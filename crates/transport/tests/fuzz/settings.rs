@@ -74,7 +74,7 @@ pub fn sender(random: &mut RandomStream) -> SenderConfig {
             d_sack_undo: coin(random),
         },
         timers: Timers {
-            timeout_rules: pick(random, &[TimeoutRules::Rfc, TimeoutRules::Linux]),
+            timeout_rules: pick(random, &[TimeoutRules::Rfc, TimeoutRules::Linux, TimeoutRules::Ns2]),
             timestamp_tick: pick(random, &[1, 10, 1000].map(Duration::from_millis)),
             initial_rto: millis(random, 100, 3_000),
             min_rto,
