@@ -2,8 +2,13 @@
 
     .venv/bin/python benches/peer_rules.py SEED FAMILY [--cases N] [--runs N]
 
+    copa      a Copa that knows the round-trip time of an empty queue, doubles v a round trip later, and has
+              five times as many packets in the same queue (copa_known_base.py)
     cycles    ns-2 with clock ticks of 0.1 ms, not 10 ms (departure ns2-rto-in-ticks)
+    dualpi2   the loss at which SACK, measured under that random loss without a queue, reaches the window, and
+              drops in place of marks (random-loss-in-small-windows)
     loss      the full model with the share of losses that end in a timeout here (pftk-losses-in-bursts)
+    tfrc      ns-2 with t_RTO = 4 R: three ticks of 4/3 of the round-trip time without a queue (ns2-tfrc-rto)
     westwood  the rate changed by less than one part in the product: the path holds whole packets
               (westwood-whole-windows)
 
@@ -23,7 +28,15 @@ from typing import TYPE_CHECKING, Any
 
 from cogtcp.kernel.validation.families import FAMILIES, family
 from cogtcp.kernel.validation.families.closed_forms import _SEGMENT, _one_flow
-from cogtcp.kernel.validation.families.one_flow import Link
+from cogtcp.kernel.validation.families.one_flow import (
+    PACKET,
+    PAYLOAD,
+    Link,
+    goodput_bps,
+    saturated,
+    utilisation,
+    waited_s,
+)
 from cogtcp.kernel.validation.running import draw, seeds_of
 from cogtcp.model.result import run
 from cogtcp.model.scenario import Scenario
@@ -35,14 +48,67 @@ if TYPE_CHECKING:
     Drawn = Mapping[str, Any]
 
 
+#: Bytes of an ACK.
+_ACK = 40
+
+
+def copa(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
+    """Tell Copa the base round-trip time; the same queue in time has five times as many packets."""
+    fine = {**drawn, "rate": 5 * drawn["rate"], "delta": drawn["delta"] / 5}
+    base = drawn["rtt"] + 8 * (PACKET + _ACK) / fine["rate"]
+    measured = max(5, 100 * drawn["rtt"])
+    data = {
+        "name": "copa",
+        "run": {"duration": f"{30 + measured} s", "warmup": "30 s"},
+        "tcp": {
+            "delayed_ack": "off",
+            "segment_size": f"{PAYLOAD} B",
+            "receive_buffer": "1 GiB",
+            "parameters": {"delta": fine["delta"], "base": base},
+        },
+        "topology": {
+            "single_hop": {
+                "link": {
+                    "rate": f"{fine['rate']:.0f} bit/s",
+                    "delay": f"{drawn['rtt'] / 2 * 1e3:g} ms",
+                    "queue": "1000000 packets",
+                }
+            }
+        },
+        "flow": [{"from": "sender", "to": "receiver", "transport": "copa_known_base:Copa"}],
+    }
+    result = run(Scenario.from_dict(data, allow_python=True), seed, "summary")
+    link = Link(fine["rate"], drawn["rtt"])
+    ours = {"utilisation": utilisation(result, link), "wait_s": waited_s(result)}
+    return BY_NAME["copa"].theirs(drawn, seed), ours
+
+
 def cycles(scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
     """Run ns-2 with finer ticks."""
+    return _of_scripts("cycles", scripts, drawn, seed)
+
+
+def _of_scripts(name: str, scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
     before = family.NS2_SCRIPTS
     family.NS2_SCRIPTS = scripts
     try:
-        return BY_NAME["cycles"].theirs(drawn, seed), BY_NAME["cycles"].ours(drawn, seed)
+        return BY_NAME[name].theirs(drawn, seed), BY_NAME[name].ours(drawn, seed)
     finally:
         family.NS2_SCRIPTS = before
+
+
+def dualpi2(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
+    """Measure the response of SACK to random loss in place of the closed form; nothing is marked."""
+    theirs = BY_NAME["dualpi2"].theirs(drawn, seed)
+    rtt, share = drawn["rtt"] + theirs["wait_s"], theirs["dropped"]
+    window = drawn["rate"] * rtt / 8 / PACKET / drawn["flows"]
+    for _ in range(3):
+        link = Link(1e11, rtt, more={"loss": f"{share * 100:.6g} %", "reverse_loss": "0 %"})
+        cycle = rtt / share / window
+        result = saturated("sack", link, warm_up=20 * cycle, measured=4000 * cycle, seed=seed)
+        # The window that is reached goes with 1 / sqrt(p).
+        share *= (goodput_bps(result) * rtt / 8 / PAYLOAD / window) ** 2
+    return {**theirs, "dropped": share}, BY_NAME["dualpi2"].ours({**drawn, "ecn": "off"}, seed)
 
 
 def loss(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
@@ -63,6 +129,15 @@ def loss(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
     return theirs, {"goodput_bps": float(result.metrics["goodput_bps"])}
 
 
+def tfrc(scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
+    """Run ns-2 with ticks of 4/3 R: a sample is one, its variance half of one, the timeout three."""
+    # The access link has 1 ms and 100 Mbit/s; a packet is 1053 B.
+    rtt = 2 * (drawn["delay"] + 0.001) + 8 * 1053 * (1 / drawn["rate"] + 1e-8)
+    text = (family.NS2_SCRIPTS / "tfrc.tcl").read_text("utf-8")
+    (scripts / "tfrc.tcl").write_text(f"Agent/TFRC set tcp_tick_ {4 * rtt / 3:.6f}\n{text}", "utf-8")
+    return _of_scripts("tfrc", scripts, drawn, seed)
+
+
 def westwood(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
     """Round the product of rate and round-trip time to whole packets, and a hundredth above."""
     product = Link(drawn["rate"], drawn["rtt"]).product
@@ -72,8 +147,11 @@ def westwood(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
 
 BY_NAME = {each.name: each for each in FAMILIES}
 RULES: dict[str, Callable[[Path, Drawn, int], tuple[Values, Values]]] = {
+    "copa": copa,
     "cycles": cycles,
+    "dualpi2": dualpi2,
     "loss": loss,
+    "tfrc": tfrc,
     "westwood": westwood,
 }
 

@@ -83,7 +83,7 @@ def test_users_of_a_cell_are_a_scenario_in_either_direction() -> None:
 @pytest.mark.parametrize(("sinr", "mcs", "bits"), [(3.0, 3, 5736), (15.6, 19, 39232), (24.0, 28, 75376)])
 def test_ns3_is_told_the_mcs_of_this_cell(sinr: float, mcs: int, bits: int) -> None:
     """A lone user has 100 resource blocks in each ms; of 1430 bytes 1400 are payload, and few fail."""
-    assert piro_mcs(sinr, "up") == mcs
+    assert piro_mcs(sinr) == mcs
     drawn = {"sinr": sinr, "users": 1, "rlc": "um", "errors": "piro", "way": "up"}
     goodput = Ns3LteUplink().ours(drawn, 1)["goodput_bps"]
     assert 0.9 < goodput / (1000 * bits * 1400 / 1430) < 1.005

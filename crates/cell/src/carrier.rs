@@ -5,6 +5,7 @@
 //! synchronisation: TS 36.211 sections 6.10.1, 6.7, 6.6, 6.11. MCS and transport blocks: TS 36.213 tables
 //! 7.1.7.1-1 and 7.1.7.2.1-1. MCS of NR: TS 38.214 table 5.1.3.1-1.
 
+use crate::errors::CQI;
 use crate::frame::{Direction, SYMBOLS, Slot, SlotPattern};
 use cogtcp_units::{Duration, Rate};
 
@@ -136,6 +137,8 @@ pub struct Coding {
     pub bits: f64,
     /// Bits per resource element and layer.
     pub efficiency: f64,
+    /// The lowest CQI that stands for as much: 1 to 15.
+    pub cqi: usize,
 }
 
 impl Carrier {
@@ -204,9 +207,9 @@ impl Carrier {
             return Vec::new();
         }
         let layers = f64::from(if direction == Direction::Downlink { self.layers } else { 1 });
-        let coding = |bits: f64, order: u32, most: f64| {
+        let coding = |bits: f64, order: u32, most: f64, cqi: usize| {
             let efficiency = bits / f64::from(elements);
-            (efficiency <= most * f64::from(order)).then_some(Coding { bits: bits * layers, efficiency })
+            (efficiency <= most * f64::from(order)).then_some(Coding { bits: bits * layers, efficiency, cqi })
         };
         if self.technology == Technology::Lte {
             // A special subframe has the size of three quarters of its blocks, or three eighths of them where
@@ -225,15 +228,22 @@ impl Carrier {
                 10..=15 => 4,
                 _ => 6,
             };
+            // MCS 0, 2, 4 to 28 have the efficiencies of CQI 1 to 15, those between the mean of two (3GPP
+            // R1-081483).
+            let cqi = |size: usize| (size + usize::from(size > 9) + usize::from(size > 15)).div_ceil(2) + 1;
             let sizes = LTE_SIZES.iter().enumerate();
             return sizes
                 .filter_map(|(number, size)| {
-                    coding(f64::from(*size) / 100.0 * share, order(number), CODE_RATE[0])
+                    let bits = f64::from(*size) / 100.0 * share;
+                    coding(bits, order(number), CODE_RATE[0], cqi(number))
                 })
                 .collect();
         }
         NR.iter()
-            .filter_map(|(order, efficiency)| coding(efficiency * f64::from(elements), *order, CODE_RATE[1]))
+            .filter_map(|(order, efficiency)| {
+                let cqi = CQI.partition_point(|it| it < efficiency) + 1;
+                coding(efficiency * f64::from(elements), *order, CODE_RATE[1], cqi)
+            })
             .collect()
     }
 

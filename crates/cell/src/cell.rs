@@ -5,10 +5,11 @@ mod moving;
 mod slot;
 mod uplink;
 
-pub use config::{CellConfig, Load, UserConfig};
+pub use config::{CellConfig, Load, McsChoice, UserConfig};
 
 use crate::carrier::{Coding, Technology};
 use crate::drx::DrxState;
+use crate::errors::CQI;
 use crate::fading::UserFading;
 use crate::feedback;
 use crate::frame::Direction;
@@ -121,6 +122,25 @@ struct Level {
     needed: f64,
 }
 
+/// Returns what a base station chooses from, of all codings of a slot.
+fn levels(config: &CellConfig, direction: Direction, mut codings: Vec<Coding>) -> Vec<Level> {
+    // The base station measures the uplink itself.
+    if config.mcs_choice == McsChoice::Cqi && direction == Direction::Downlink {
+        // The last coding of a CQI stays.
+        codings.dedup_by(|next, kept| {
+            let is_same = next.cqi == kept.cqi;
+            if is_same {
+                *kept = *next;
+            }
+            is_same
+        });
+        // It has the efficiency that the CQI says, whatever the control region.
+        codings.iter_mut().for_each(|it| it.efficiency = CQI[it.cqi - 1]);
+    }
+    let level = |coding: Coding| Level { coding, needed: config.error_model.needed(coding.efficiency) };
+    codings.into_iter().map(level).collect()
+}
+
 /// A base station, or several that are alike.
 #[derive(Clone, Debug)]
 struct Station {
@@ -175,12 +195,10 @@ impl Cell {
     pub fn new(config: CellConfig, seed: u64, name: &str) -> Self {
         let users = config.users.len();
         let (frame, carrier) = (&config.frame, &config.carrier);
-        let model = config.error_model;
-        let level = |coding: Coding| Level { coding, needed: model.needed(coding.efficiency) };
         let levels = frame
             .slots()
             .iter()
-            .map(|slot| DIRECTIONS.map(|it| carrier.codings(*slot, it).into_iter().map(level).collect()))
+            .map(|slot| DIRECTIONS.map(|it| levels(&config, it, carrier.codings(*slot, it))))
             .collect();
         let timers = RlcTimers {
             reordering: config.reordering,
@@ -258,9 +276,10 @@ impl Cell {
             true => f64::INFINITY,
             false => self.streams[2 * user + direction as usize].sinr,
         };
-        let model = self.config.error_model;
-        let choose =
-            |codings: &[Coding]| codings.iter().rev().find(|it| model.needed(it.efficiency) <= sinr).copied();
+        let choose = |codings: &[Coding]| {
+            let levels = levels(&self.config, direction, codings.to_vec());
+            levels.iter().rev().find(|it| it.needed <= sinr).map(|it| it.coding)
+        };
         self.config.carrier.rate(&self.config.frame, direction, choose)
     }
 

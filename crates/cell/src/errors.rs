@@ -6,8 +6,9 @@ const CODE_BLOCK: f64 = 6144.0;
 /// The quantile of the standard normal law above which 10 % lie: at BLER 10 % a code is just usable.
 const TENTH: f64 = 1.281_551_565_545;
 
-/// Efficiencies of CQI 1 to 15, bits per resource element (TS 36.213, table 7.2.3-1).
-const CQI: [f64; 15] = [
+/// Efficiencies of CQI 1 to 15, bits per resource element (TS 36.213, table 7.2.3-1; TS 38.214, table
+/// 5.2.2.1-2).
+pub(crate) const CQI: [f64; 15] = [
     0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023, 4.5234,
     5.1152, 5.5547,
 ];

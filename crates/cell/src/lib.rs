@@ -22,4 +22,4 @@ pub mod request;
 pub mod rlc;
 pub mod scheduler;
 
-pub use cell::{Buffers, Cell, CellConfig, Departed, Interference, Load, SlotUse, UserConfig};
+pub use cell::{Buffers, Cell, CellConfig, Departed, Interference, Load, McsChoice, SlotUse, UserConfig};

@@ -356,6 +356,9 @@ impl NadaReceiver {
     }
 
     /// True while the last loss is recent (section 4.2: MULTILOSS times the mean loss interval).
+    ///
+    /// It always is. The mean of RFC 5348 (section 5.4), which section 4.2 names, has the present interval too,
+    /// with a sixth of the weights or more. The authors' ns3-rmcat computes the same.
     fn is_lossy(&self) -> bool {
         let Some(last) = self.last_loss else { return false };
         let since = (self.expected - last) as f64;
@@ -673,6 +676,19 @@ mod tests {
         let mut shown = 0.0;
         receiver.observe(&mut |_, value| shown = value);
         assert!((shown - 0.1 / 3.0).abs() < 1e-12, "{shown}");
+    }
+
+    /// Nine losses 100 packets apart: after 10,000 packets without loss the mean is (10,000 + 5 x 100) / 6 = 1750.
+    /// Seven of it are more than 10,000.
+    #[test]
+    fn a_loss_is_never_forgotten() {
+        let mut receiver = NadaReceiver::default();
+        assert!(!receiver.is_lossy());
+        (0..10_900).filter(|number| number % 100 != 99 || *number > 900).for_each(|number| {
+            receiver.enter(number);
+        });
+        assert_eq!((receiver.lost, receiver.last_loss), (9, Some(899)));
+        assert!(receiver.is_lossy());
     }
 
     /// The minimum of 15 delays. From 50 ms on it is warped as long as losses are recent: 50 ms x

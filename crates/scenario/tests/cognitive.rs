@@ -258,6 +258,7 @@ fn cells_that_do_not_add_up_are_refused_with_their_place() {
         ),
         ("cell.bandwidth", "7 MHz", "write one of 1.4 MHz, 3 MHz, 5 MHz, 10 MHz, 15 MHz, 20 MHz"),
         ("cell.layers", "5", "5 is out of range"),
+        ("cell.link_adaptation", "cqy", "did you mean \"cqi\"? (one of \"sinr\" or \"cqi\")"),
         ("cell.others", "{ share = 1.0 }", "a share of 1 is out of range"),
         ("cell.sinrs", "[\"1 dB\", \"2 dB\"]", "2 values for 1 links of the radio"),
         ("cell.request_period", "0 s", "more than \"0 s\""),

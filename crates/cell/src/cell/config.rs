@@ -19,6 +19,8 @@ pub struct CellConfig {
     pub carrier: Carrier,
     /// Which blocks are lost.
     pub error_model: ErrorModel,
+    /// By what the MCS of the downlink is chosen.
+    pub mcs_choice: McsChoice,
     /// Which user's data a slot carries.
     pub rule: Rule,
     /// The users whose packets are known.
@@ -47,6 +49,16 @@ pub struct CellConfig {
     pub coherence: Option<Duration>,
     /// How old the report is by which a block's MCS is chosen.
     pub report_age: Duration,
+}
+
+/// By what the base station chooses the MCS of the downlink.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum McsChoice {
+    /// The SINR itself.
+    #[default]
+    Sinr,
+    /// The CQI of four bits: the highest MCS that it allows.
+    Cqi,
 }
 
 /// A user of a cell.

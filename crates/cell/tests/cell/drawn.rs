@@ -10,7 +10,7 @@ use cogtcp_cell::handover::{Handover, Kind, Move, Track};
 use cogtcp_cell::request::RequestTimes;
 use cogtcp_cell::rlc::Mode;
 use cogtcp_cell::scheduler::Rule;
-use cogtcp_cell::{CellConfig, Load, UserConfig};
+use cogtcp_cell::{CellConfig, Load, McsChoice, UserConfig};
 use cogtcp_units::{Decibel, Duration, RandomStream, Time};
 
 fn of<T: Copy>(draw: &mut RandomStream, choices: &[T]) -> T {
@@ -72,6 +72,7 @@ fn drawn(draw: &mut RandomStream) -> CellConfig {
             control_blocks: draw.below(3) as u32,
         },
         error_model: of(draw, &[ErrorModel::Awgn, ErrorModel::Piro]),
+        mcs_choice: McsChoice::Sinr,
         rule: of(draw, &[Rule::RoundRobin, Rule::MaxRate, Rule::ProportionalFair { slots: 40.0 }]),
         users: (0..users)
             .map(|_| UserConfig {

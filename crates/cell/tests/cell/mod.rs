@@ -3,5 +3,6 @@
 mod drawn;
 mod drx;
 mod handover;
+mod link_adaptation;
 mod slots;
 mod support;

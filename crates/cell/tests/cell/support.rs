@@ -6,7 +6,7 @@ use cogtcp_cell::frame::{Direction, SlotPattern};
 use cogtcp_cell::request::RequestTimes;
 use cogtcp_cell::rlc::Mode;
 use cogtcp_cell::scheduler::Rule;
-use cogtcp_cell::{Buffers, Cell, CellConfig, Departed, Interference, Load, UserConfig};
+use cogtcp_cell::{Buffers, Cell, CellConfig, Departed, Interference, Load, McsChoice, UserConfig};
 use cogtcp_units::{Decibel, Duration, Time};
 use std::collections::VecDeque;
 
@@ -76,6 +76,7 @@ pub(crate) fn config(users: usize) -> CellConfig {
             control_blocks: 2,
         },
         error_model: ErrorModel::default(),
+        mcs_choice: McsChoice::default(),
         rule: Rule::RoundRobin,
         users: vec![UserConfig { sinr: [Decibel(60.0); 2], delay: [Duration::ZERO; 2] }; users],
         load: Load::default(),

@@ -8,7 +8,7 @@ use cogtcp_cell::frame::{FrameError, SlotPattern};
 use cogtcp_cell::request::RequestTimes;
 use cogtcp_cell::rlc::Mode;
 use cogtcp_cell::scheduler::Rule;
-use cogtcp_cell::{CellConfig, Load, UserConfig, feedback};
+use cogtcp_cell::{CellConfig, Load, McsChoice, UserConfig, feedback};
 use cogtcp_layout::{CellSpec, LinkSpec};
 use cogtcp_units::{Bytes, Decibel, Duration, Frequency};
 use schemars::JsonSchema;
@@ -50,6 +50,8 @@ pub struct CellSettings {
     pub report_age: Duration,
     /// Which blocks are lost at which SINR.
     pub error_model: BlockErrors,
+    /// By what the base station chooses modulation and coding (MCS) of the downlink.
+    pub link_adaptation: LinkAdaptation,
     /// Which user's data a slot carries.
     pub scheduler: Scheduling,
     /// Slots over which proportional fair takes the mean rate of a user, t_c.
@@ -97,6 +99,7 @@ impl Default for CellSettings {
             coherence: None,
             report_age: Duration::from_millis(6),
             error_model: BlockErrors::Awgn,
+            link_adaptation: LinkAdaptation::Sinr,
             scheduler: Scheduling::RoundRobin,
             mean_slots: 1000.0,
             grants: 10,
@@ -151,6 +154,17 @@ pub enum BlockErrors {
     Awgn,
     /// log2(1 + SINR / 5.53), pessimistic (Piro, Baldo and Miozzo 2011).
     Piro,
+}
+
+/// By what the base station chooses modulation and coding (MCS) of the downlink.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkAdaptation {
+    /// The SINR itself.
+    #[default]
+    Sinr,
+    /// The CQI of four bits that users report: the highest MCS that it allows.
+    Cqi,
 }
 
 /// Which user's data a slot carries.
@@ -361,6 +375,10 @@ impl CellSettings {
             error_model: match self.error_model {
                 BlockErrors::Awgn => errors::ErrorModel::Awgn,
                 BlockErrors::Piro => errors::ErrorModel::Piro,
+            },
+            mcs_choice: match self.link_adaptation {
+                LinkAdaptation::Sinr => McsChoice::Sinr,
+                LinkAdaptation::Cqi => McsChoice::Cqi,
             },
             rule: match self.scheduler {
                 Scheduling::RoundRobin => Rule::RoundRobin,

@@ -30,6 +30,8 @@ _SIZES = (
     *(30576, 32856, 36696, 39232, 43816, 46888, 51024, 55056, 57336, 61664, 63776, 75376),
 )
 _ELEMENTS = 144
+#: Parts of the carrier that a scheduler can give: groups of resource blocks down, blocks up.
+_PARTS: Mapping[str, int] = {"down": 25, "up": 100}
 
 
 class Ns3LteUsers(Family):
@@ -39,8 +41,6 @@ class Ns3LteUsers(Family):
     peer = "ns-3"
     bands: ClassVar = {"goodput_bps": 0.05, "ratio": 0.05}
     seconds: ClassVar[int] = SECONDS
-    #: ns-3's curves of block errors are those of blocks with 120 elements: 3 control symbols.
-    control_symbols: ClassVar[int] = 3
     least_sinr: ClassVar[int] = -2
 
     def draw(self, stream: random.Random) -> dict[str, Any]:
@@ -71,8 +71,13 @@ class Ns3LteUsers(Family):
         return _way(drawn)
 
     def stated(self, drawn: Mapping[str, Any]) -> tuple[int, ...]:
-        """Return the MCS that ns-3 is told to use; here it chooses."""
+        """Return the MCS that ns-3 is told to use; here it chooses, by the CQI."""
         return ()
+
+    def idle(self, drawn: Mapping[str, Any]) -> float:
+        """Return the share of the blocks that ns-3 leaves idle: its round robin gives all users the same."""
+        users, parts = drawn["users"], _PARTS[_way(drawn)]
+        return float(1 - users * (parts // users) / parts)
 
     def load(self, drawn: Mapping[str, Any]) -> tuple[str, float]:
         """Return what a user carries as the program takes it: here more bit/s than the cell carries."""
@@ -93,11 +98,14 @@ class Ns3LteUsers(Family):
         names = [f"user-{number}" for number in range(drawn["users"])]
         airs = [{**air, "name": f"air-{name}", "to": name} for name in names]
         data["topology"]["graph"] = {"nodes": ["server", "base", *names], "links": [wire, *airs]}
+        stated, lift = self.stated(drawn), _SINR_AT_0_DBM["up"] - _SINR_AT_0_DBM["down"]
         (radio,) = data["radio"]
         radio["links"] = [link["name"] for link in airs]
         radio["cr"]["cell"] |= {
             "sinr": f"{drawn['sinr']} dB",
-            "control_symbols": self.control_symbols,
+            "uplink_sinr": f"{drawn['sinr'] + (0 if stated else lift):.1f} dB",
+            "link_adaptation": "sinr" if stated else "cqi",
+            "others": {"share": self.idle(drawn)},
             "rlc": "acknowledged" if drawn["rlc"] == "am" else "unacknowledged",
             "error_model": "piro" if drawn["errors"] == "piro" else "awgn",
             # ns-3's uplink has no control channel.
@@ -130,7 +138,6 @@ class Ns3LteUplink(Ns3LteUsers):
     """Saturated datagrams from users at one SINR, in blocks of the same MCS on both sides."""
 
     name = "ns3-lte-uplink"
-    control_symbols = 1
     # Below, no MCS is usable in the model `piro`.
     least_sinr = 0
 
@@ -139,8 +146,8 @@ class Ns3LteUplink(Ns3LteUsers):
         return {**super().draw(stream), "errors": "piro", "way": "up"}
 
     def stated(self, drawn: Mapping[str, Any]) -> tuple[int, ...]:
-        """Return the MCS that the model `piro` chooses here."""
-        return (piro_mcs(drawn["sinr"], _way(drawn)),)
+        """Return the MCS that the model `piro` chooses here, of the uplink."""
+        return (piro_mcs(drawn["sinr"]),) if _way(drawn) == "up" else ()
 
     def told(self, drawn: Mapping[str, Any]) -> str:
         """Return it in words."""
@@ -148,7 +155,7 @@ class Ns3LteUplink(Ns3LteUsers):
 
 
 class Ns3LteTcp(Ns3LteUplink):
-    """A TCP flow of each user, in either direction, in blocks of the same MCS on both sides."""
+    """A TCP flow of each user, in either direction."""
 
     name = "ns3-lte-tcp"
     seconds = 5
@@ -164,22 +171,25 @@ class Ns3LteTcp(Ns3LteUplink):
         return f"{_cell_in_words(drawn)}, TCP {drawn['way']} with windows of {drawn['window']} segments"
 
     def heard(self, drawn: Mapping[str, Any]) -> str:
-        """Return the downlink: ns-3's uplink is 4.8 dB better, and has the same MCS."""
+        """Return the downlink: ns-3's uplink is 4.8 dB better."""
         return "down"
+
+    def idle(self, drawn: Mapping[str, Any]) -> float:
+        """Return it with the blocks that status reports of AM take: a user's, each 10 ms."""
+        return 1 - (1 - super().idle(drawn)) * (0.9 if drawn["rlc"] == "am" else 1)
 
     def load(self, drawn: Mapping[str, Any]) -> tuple[str, float]:
         """Return the window in bytes."""
         return "tcp", float(PAYLOAD * drawn["window"])
 
 
-def piro_mcs(sinr_db: float, way: str) -> int:
-    """Return the highest MCS whose blocks have no more bits per element than log2(1 + SINR / 5.53)."""
+def piro_mcs(sinr_db: float) -> int:
+    """Return the highest MCS (uplink) whose blocks have at most log2(1 + SINR / 5.53) bits per element."""
     usable = math.log2(1 + 10 ** (sinr_db / 10) * 1.5 / -math.log(5 * 5e-5))
     best = max((number for number, size in enumerate(_SIZES) if size / 100 / _ELEMENTS <= usable), default=0)
-    # Two MCS have blocks of one size where the modulation changes: 9 and 10, 16 and 17 down, 10 and 11, 20
-    # and 21 up (TS 36.213 tables 7.1.7.1-1 and 8.6.1-1).
-    first, second = (9, 15) if way == "down" else (10, 19)
-    return best + (best > first) + (best > second)
+    # Two MCS have blocks of one size where the modulation changes: 10 and 11, 20 and 21 (TS 36.213 table
+    # 8.6.1-1).
+    return best + (best > 10) + (best > 19)
 
 
 def _rates(total: float, least: float, drawn: Mapping[str, Any]) -> dict[str, float]:
