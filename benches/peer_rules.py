@@ -4,7 +4,6 @@
 
     copa      a Copa that knows the round-trip time of an empty queue, doubles v a round trip later, and has
               five times as many packets in the same queue (copa_known_base.py)
-    cycles    ns-2 with clock ticks of 0.1 ms, not 10 ms (departure ns2-rto-in-ticks)
     dualpi2   the loss at which SACK, measured under that random loss without a queue, reaches the window, and
               drops in place of marks (random-loss-in-small-windows)
     loss      the full model with the share of losses that end in a timeout here (pftk-losses-in-bursts)
@@ -83,11 +82,6 @@ def copa(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
     return BY_NAME["copa"].theirs(drawn, seed), ours
 
 
-def cycles(scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
-    """Run ns-2 with finer ticks."""
-    return _of_scripts("cycles", scripts, drawn, seed)
-
-
 def _of_scripts(name: str, scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
     before = family.NS2_SCRIPTS
     family.NS2_SCRIPTS = scripts
@@ -148,7 +142,6 @@ def westwood(_scripts: Path, drawn: Drawn, seed: int) -> tuple[Values, Values]:
 BY_NAME = {each.name: each for each in FAMILIES}
 RULES: dict[str, Callable[[Path, Drawn, int], tuple[Values, Values]]] = {
     "copa": copa,
-    "cycles": cycles,
     "dualpi2": dualpi2,
     "loss": loss,
     "tfrc": tfrc,
@@ -171,8 +164,6 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         scripts = Path(folder) / "ns2"
         shutil.copytree(family.NS2_SCRIPTS, scripts)
-        drawn_tcl = scripts / "drawn.tcl"
-        drawn_tcl.write_text("Agent/TCP set tcpTick_ 0.0001\n" + drawn_tcl.read_text("utf-8"), "utf-8")
         for number in range(1, args.cases + 1):
             case = draw(args.seed, judge, number)
             seeds = seeds_of(args.seed, case, args.runs if judge.is_random else 1)

@@ -103,8 +103,8 @@ def test_no_relay_of_a_string_empties_its_queue_when_the_mac_gives_up() -> None:
 # What is said.
 
 
-def line(low: float, high: float, band: float = 0.05, **drawn: Any) -> Line:
-    case = Case("dumbbell", 1, {"recovery": "reno", "loss": 0.0, "queue": 50, **drawn}, "a case")
+def line(low: float, high: float, band: float = 0.05, family: str = "dumbbell", **drawn: Any) -> Line:
+    case = Case(family, 1, {"recovery": "reno", "loss": 0.0, **drawn}, "a case")
     one = Interval(1.0, 1.0, 1.0, 3)
     return Line(case, "ns-2", "goodput_bps", one, one, Interval((low + high) / 2, low, high, 3), band)
 
@@ -120,22 +120,21 @@ def test_verdicts() -> None:
 
 
 def test_causes_stand_beside_what_they_explain() -> None:
-    assert line(0.97, 1.03, loss=0.03).causes == []
-    # Losses of 1 % and more, and windows of few segments, are those of departures.toml.
-    found = line(0.9, 0.94, loss=0.03).causes
-    assert found == ["ns2-growth-at-the-end-of-recovery", "ns2-fractions-of-cwnd"]
-    assert line(0.9, 0.94, loss=0.003).causes == []
-    assert line(0.9, 0.94, queue=8).causes == ["ns2-fractions-of-cwnd"]
+    assert line(0.97, 1.03, recovery="sack").causes == []
+    # SACK's alone, and silences of 1 s and more after at most 2.5 s, are those of departures.toml.
     assert line(0.9, 0.94, recovery="sack").causes == ["ns2-sack-pipe"]
-    assert "ns2-rto-in-ticks" not in line(0.9, 0.94, loss=0.03).causes
+    assert line(0.9, 0.94).causes == []
+    for opened, silent, causes in [(2.5, 1.0, 1), (2.6, 1.0, 0), (2.5, 0.9, 0)]:
+        case = {"family": "cycles", "open": opened, "silent": silent}
+        assert line(1.2, 1.4, **case).causes == ["ns2-hardly-anything-delivered"] * causes, case
     # A mean within the band needs no cause, and a departure explains no more than was measured of it.
-    assert line(0.93, 0.99, loss=0.03).causes == []
-    assert line(0.5, 0.6, loss=0.03).causes == []
-    assert line(1.06, 1.08, loss=0.03).causes == ["ns2-fractions-of-cwnd"]
+    assert line(0.93, 0.99, recovery="sack").causes == []
+    assert line(0.5, 0.6, recovery="sack").causes == []
+    assert line(1.06, 1.08, recovery="sack").causes == ["ns2-sack-pipe"]
 
 
 def test_families_are_summed_up() -> None:
-    result = Validation(1, [line(0.97, 1.03), line(0.95, 0.97), line(0.9, 0.94, loss=0.03), line(0.9, 0.94)])
+    result = Validation(1, [line(0.97, 1.03), line(0.95, 0.97), line(0.9, 0.94, recovery="sack"), line(0.9, 0.94)])
     (row,) = summary(result)
     assert (row.family, row.peer, row.cases) == ("dumbbell", "ns-2", 4)
     # Ratios of 1, 0.96, 0.92 and 0.92.
@@ -145,7 +144,7 @@ def test_families_are_summed_up() -> None:
         *("dumbbell", "ns-2", "Goodput", "4", "0.940", "0.920 to 1.000", "25 %", "50 %", "2", "1")
     ]
     # Within a wide band, 8 % off: a cause is looked for all the same.
-    wide = [line(0.9, 0.94, 0.25, loss=0.03), line(0.9, 0.94, 0.25), line(0.951, 0.97, 0.25)]
+    wide = [line(0.9, 0.94, 0.25, recovery="sack"), line(0.9, 0.94, 0.25), line(0.951, 0.97, 0.25)]
     (row,) = summary(Validation(1, wide))
     assert (row.beyond, row.unexplained) == (0, 1)
     assert [bool(each.causes) for each in wide] == [True, False, False]
@@ -166,12 +165,12 @@ def test_every_model_names_its_families() -> None:
 
 
 def test_the_answer_counts_what_nobody_explains() -> None:
-    result = Validation(1, [line(0.97, 1.03), line(0.9, 0.94, loss=0.03), line(0.9, 0.94), line(0.91, 1.0)])
+    result = Validation(1, [line(0.97, 1.03), line(0.9, 0.94, recovery="sack"), line(0.9, 0.94), line(0.91, 1.0)])
     assert result.answer == (
         "1 of 4 numbers lie within their bands, 2 beyond, 1 unclear (more runs needed). "
         "1 differs without a known cause."
     )
-    assert [each.case.drawn["loss"] for each in result.unexplained] == [0.0]
+    assert [each.case.drawn["recovery"] for each in result.unexplained] == ["reno"]
     assert Validation(1).answer == "Nothing was compared."
 
 

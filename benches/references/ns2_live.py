@@ -102,9 +102,10 @@ def _classic() -> list[Test]:
     for case, (drops, queue, window, until, limited) in cases.items():
         for transport, (agent, sink, settings) in agents.items():
             path = Path(queue=queue, drops=tuple(number + 2 for number in drops))
-            changes = {"newreno_variant": "slow_but_steady"} if transport == "newreno" else {}
+            changes = {"recovery_rules": "ns2", "timeout_rules": "ns2"}
+            changes |= {"newreno_variant": "slow_but_steady"} if transport == "newreno" else {}
             flow = Flow(transport, tcp=_tcp(window, limited_transmit=limited, **changes))
-            both = ("minrto_=1", "precisionReduce_=0", f"singledup_={int(limited)}")
+            both = ("minrto_=1", f"singledup_={int(limited)}")
             name = f"{transport}, {case}"
             tests.append(
                 Test(name, agent, sink, path, flow, window, until, drops, settings=(*settings, *both))

@@ -130,16 +130,16 @@ pub enum PrrRules {
     Linux,
 }
 
-/// What fast recovery without SACK leaves open, or rules otherwise.
+/// Whose rules fast recovery has.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecoveryRules {
     /// RFC 5681, RFC 6582 and RFC 3042.
     #[default]
     Rfc,
-    /// ns-2 (`tcp.cc`, `tcp-reno.cc`, `tcp-newreno.cc`). The ACK that ends fast recovery lets the window grow.
-    /// A fast retransmit halves cwnd with its fraction of a segment, which ssthresh loses. After a timeout,
-    /// too, each of the first two duplicate ACKs lets out a segment.
+    /// ns-2 (`tcp.cc`, `tcp-reno.cc`, `tcp-newreno.cc`). A fast retransmit halves cwnd with its fraction of a
+    /// segment, which ssthresh loses. Without SACK, the ACK that ends fast recovery lets the window grow. After
+    /// a timeout, too, each of the first two duplicate ACKs lets out a segment.
     Ns2,
 }
 

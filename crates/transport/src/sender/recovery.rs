@@ -297,8 +297,8 @@ impl Sender {
                         return outcome;
                     }
                     self.exit_fast_recovery(now);
-                    // In Linux and ns-2 the ACK that ends recovery lets the window grow as any other does.
-                    return Outcome { grow: self.times_out_as_linux() || self.recovers_as_ns2(), ..outcome };
+                    // In Linux the ACK that ends recovery lets the window grow as any other does.
+                    return Outcome { grow: self.times_out_as_linux(), ..outcome };
                 } else if !self.undo_fast_recovery(now, ack, echo) {
                     self.respond_to_lost_retransmission(now);
                     self.reduce_rate(ack);
