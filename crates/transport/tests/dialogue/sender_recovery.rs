@@ -203,6 +203,60 @@ fn rfc5681_3_2_reno_two_drops_halve_twice() {
     assert_eq!((d.end.state().ssthresh, d.end.stats().fast_retransmits), (2_500, 2));
 }
 
+/// `tcp.cc` (`slowdown`), `tcp-reno.cc`: 11 segments become 5.5, of which ssthresh is 5; the ACK that ends recovery
+/// lets the window grow, but for SACK's.
+#[test]
+fn ns2_keeps_half_a_segment_and_grows_at_the_end() {
+    for (rules, recovery, halved, ended) in [
+        (RecoveryRules::Ns2, Recovery::Reno, 5_500, 5_681),
+        (RecoveryRules::Ns2, Recovery::NewReno, 5_500, 5_681),
+        (RecoveryRules::Ns2, Recovery::Sack, 5_500, 5_500),
+        (RecoveryRules::Rfc, Recovery::Reno, 5_000, 5_000),
+        (RecoveryRules::Rfc, Recovery::NewReno, 5_000, 5_000),
+        (RecoveryRules::Rfc, Recovery::Sack, 5_000, 5_000),
+    ] {
+        let config = with!(
+            config(recovery),
+            initial_window = InitialWindow::Segments(11),
+            recovery.full_ack_window = FullAckWindow::Ssthresh,
+            recovery.recovery_rules = rules
+        );
+        let whole = make("aimd", &Preset::find("ns2").unwrap().parameters(&Parameters::new())).unwrap();
+        let mut d = SenderDialogue::with_control(config, whole);
+        d.handshake("S. ack 1 mss 1460 sackOK ws 0");
+        d.end.set_saturated(true);
+        d.drained();
+        d.at(200);
+        for last in 2..=4 {
+            d.give(&format!("ack #1 sack #2-{last}"));
+        }
+        d.drained();
+        assert_eq!((d.end.state().cwnd, d.end.state().ssthresh), (halved, 5_000), "{rules:?} {recovery:?}");
+        d.at(300);
+        d.give("ack #12");
+        assert_eq!(d.end.state().cwnd, ended, "{rules:?} {recovery:?}");
+    }
+}
+
+/// `tcp.cc` (`recv`, `send_one`): after a timeout, too, each of the first two duplicate ACKs lets out a segment, an old
+/// one here.
+#[test]
+fn ns2_transmits_on_duplicates_after_a_timeout() {
+    for (rules, first, second) in [(RecoveryRules::Ns2, "#4", "#5"), (RecoveryRules::Rfc, "", "")] {
+        for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno] {
+            let mut d = ten_in_flight(with!(sender_config(recovery, 10), recovery.recovery_rules = rules));
+            d.expect_after_timeout("#1");
+            d.at(1_200);
+            d.exchange("ack #2", "#2-3");
+            d.exchange("ack #2", first);
+            d.exchange("ack #2", second);
+            d.exchange("ack #2; ack #2", "");
+            // The next ACK ends it: three segments of window.
+            d.exchange("ack #6", "#6-8");
+        }
+    }
+}
+
 /// RFC 6582 section 3.2 with one drop: as Reno, and a full ACK of option 1.
 #[test]
 fn rfc6582_3_2_newreno_one_drop() {
