@@ -135,7 +135,7 @@ impl Subflow {
     }
 
     fn offset(&self, segment: &Segment) -> u64 {
-        let una = self.tcp.state().snd_una.max(1);
+        let una = self.tcp.state().snd_una;
         segment.seq.offset_near(self.tcp.config().handshake.initial_sequence, una).unwrap_or(0)
     }
 
