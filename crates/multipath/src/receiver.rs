@@ -260,11 +260,18 @@ mod tests {
         ];
         assert_eq!(counts.into_iter().collect::<Vec<_>>(), expected);
         assert_eq!(receiver.poll_event(), None);
-        // Opened again, it listens, and the data begins anew.
+        // Opened again, it listens, and the data begins anew. This peer scales no windows.
         receiver.open(Time::ZERO);
-        take(&mut receiver, 0, 9000, 0, syn, capable(5000));
-        assert_eq!(answers(&mut receiver)[0].3, capable(5000));
-        assert_eq!(receiver.progress().delivered_bytes, 2500);
+        let mut answer = |seq, ack, len, flags, mptcp| {
+            let segment = Segment::new(SeqNumber::new(seq), SeqNumber::new(ack), len, 65_535, flags);
+            let packet = encode(&segment, &mptcp);
+            receiver.handle_packet(Time::ZERO, Received { packet: &packet, path: PathId(0), marked: false });
+            decode(&receiver.poll_transmit(Time::ZERO).unwrap().packet).unwrap()
+        };
+        let (opens, first) = answer(9000, 0, 0, syn, capable(5000));
+        let (segment, second) = answer(9001, opens.seq.get() + 1, 9, Flags::ACK, map(5000));
+        assert_eq!((first, second.ack, segment.window), (capable(5000), Some(5009), 65_535));
+        assert_eq!(receiver.progress().delivered_bytes, 2509);
     }
 
     /// A window without scaling is 65,535 B at most, and a smaller buffer is told whole.

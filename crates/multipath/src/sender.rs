@@ -893,4 +893,20 @@ mod tests {
         assert_eq!([early.subflows[0].is_gone, early.subflows[1].is_gone], [false, true]);
         assert_eq!([early.subflows[0].is_closing, early.subflows[1].is_closing], [true, true]);
     }
+
+    /// After the close a subflow that gets no answer to its FIN is given up at its first timeout.
+    #[test]
+    fn a_closed_connection_repeats_no_fin() {
+        let mut sender = opened(Scheduler::LowestRtt, 2, [10, 10], None);
+        sender.close(Time::from_millis(20));
+        assert_eq!(sent(&mut sender, 20).len(), 2);
+        arrive(&mut sender, 30, 0, false, 2, 10_000, acknowledges(0));
+        assert_eq!(told(&mut sender), [EndpointEvent::Closed]);
+        assert_eq!(sender.poll_timeout(), Time::from_millis(1020));
+        for ms in [1020, 9000] {
+            sender.handle_timeout(Time::from_millis(ms));
+            assert_eq!((sent(&mut sender, ms), sender.poll_timeout()), (vec![], Time::MAX));
+            assert_eq!((sender.progress().timeouts, told(&mut sender)), (1, vec![]));
+        }
+    }
 }

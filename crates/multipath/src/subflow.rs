@@ -76,7 +76,7 @@ impl Subflow {
     pub(crate) fn renew(&mut self) {
         self.mappings.clear();
         (self.sent_to, self.scale, self.next_data) = (1, 0, 0);
-        (self.is_gone, self.is_closing, self.timed_at) = (false, false, 0);
+        (self.is_gone, self.is_closing) = (false, false);
     }
 
     /// The subflow takes data.
