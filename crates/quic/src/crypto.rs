@@ -179,7 +179,7 @@ impl Message {
     fn write(self, size: usize, flag: u8, extension: &[u8], buffer: &mut Vec<u8>) {
         // The flag and the length of the extension have their place in the message; the extension comes on
         // top.
-        let body = size.saturating_sub(4).max(3) + extension.len();
+        let body = size.saturating_sub(4) + extension.len();
         buffer.push(self as u8);
         buffer.extend_from_slice(&(body as u32).to_be_bytes()[1..]);
         let end = buffer.len() + body;
