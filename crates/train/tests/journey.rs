@@ -222,6 +222,21 @@ fn a_tunnel_takes_the_signal_and_a_border_the_link() {
 }
 
 /// The radio tells the course as phases, events and time; the rate follows the level.
+/// A border at which a measurement falls is crossed once: at rest in the middle of its station, and on the move.
+#[test]
+fn a_border_is_crossed_once() {
+    let mut line = line();
+    // 20 s after it has left, the train is at 100 m (`the_timetable_is_that_of_constant_acceleration`).
+    let at = Timetable::new(&line, Duration::from_secs(10), 1, "test").at(Time::from_millis(30_000)).0;
+    for at in [at, 10_000.0] {
+        line.borders = vec![Border { at, outage: fixed(150) }];
+        let crossed = course(&line, 1);
+        let borders = crossed.outages().filter(|outage| outage.2 == OutageCause::Border);
+        let spans: Vec<Duration> = borders.map(|(start, end, _)| end - start).collect();
+        assert_eq!(spans, [Duration::from_millis(150)], "{at}");
+    }
+}
+
 #[test]
 fn the_radio_follows_its_course() {
     let mut line = line();

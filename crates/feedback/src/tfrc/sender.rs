@@ -566,6 +566,29 @@ mod tests {
         assert_eq!(sender.rate, 1000.0 / 64.0);
     }
 
+    /// A sender that is not open waits for no rate, and the least round-trip time is a nanosecond.
+    #[test]
+    fn a_closed_sender_is_not_held_back() {
+        let mut sender = TfrcSender::new(1000);
+        sender.supply(at(1), Supply::Bytes(5000));
+        assert!(sender.poll_transmit(at(2)).is_none());
+        assert_eq!(sender.limits.not_limited, Limits::default().not_limited);
+        for (nanos, rtt) in [(0, 1e-9), (1, 1e-9), (2, 2e-9)] {
+            let mut sender = TfrcSender::new(1000);
+            sender.open(Time::ZERO);
+            let feedback = Feedback {
+                received_sent: at(100),
+                delay: Duration::from_millis(10),
+                receive_rate: 1000,
+                loss_event_rate: 0.0,
+                lost: 0,
+                restarts: false,
+            };
+            sender.handle_feedback(at(110) + Duration::from_nanos(nanos), &feedback);
+            assert_eq!(sender.rtt_s, rtt);
+        }
+    }
+
     /// TFRC-CR takes the equation's rate at once. A rate that does not rise and is above the limit is limited
     /// in the second round.
     #[test]
