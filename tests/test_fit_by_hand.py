@@ -14,6 +14,7 @@ from cogtcp.data.fitting.backlog import (
     at_least,
     batches,
     block_bootstrap,
+    deliveries,
     queued,
     windows,
 )
@@ -61,10 +62,14 @@ from cogtcp.data.fitting.silences import (
     _folded,
     _line,
     _loose,
+    _on_line,
+    _seen,
     _sharper,
+    _spans,
     _timetable,
     characterise,
 )
+from cogtcp.data.fitting.silences import tested as unexplained
 from cogtcp.data.fitting.throughput import capacity, delay, loss, steady
 from cogtcp.model.statistics import share_interval
 
@@ -943,3 +948,112 @@ def test_the_line_through_points_is_that_of_least_squares() -> None:
     left = sum((0.01 * (n % 2) - 0.005 - slope * (n - 2.5)) ** 2 for n in range(6))
     found = _sharper(late, 1.0, 0.0, 1.0)
     assert found == pytest.approx((1 + slope, 1.96 * math.sqrt(left / 4 / 17.5)))
+
+
+def test_the_timetable_with_another_period_than_a_second() -> None:
+    """Silences each 2 s from 5 s on: where beginnings lie on it, and which gaps hold one."""
+    assert _on_line([5.0, 7.004, 8.9, 13.005, 13.006], 2.0, 5.0, 0.0055) == [
+        (0, 5.0),
+        (1, 7.004),
+        (4, 13.005),
+    ]
+    for start, end, is_held, lost, spans in (
+        (6.5, 7.5, True, 0, True),
+        (6.5, 7.5, False, 3, True),
+        (6.5, 7.5, False, 0, False),
+        (7.1, 8.9, True, 0, False),
+        (7.0, 8.9, True, 0, False),
+        (6.9, 7.0, True, 0, False),
+    ):
+        assert _spans(gap(start, end, held=is_held, lost=lost), 2.0, 5.0) == spans, (start, end)
+    silent = [gap(5 + 2 * n, 5.3 + 2 * n, lost=10) for n in range(12)]
+    # A sender that waited for its timer, off the timetable, and one that began early into a silence.
+    some = sorted(
+        [*silent[:6], gap(18.2, 18.9), gap(16.5, 17.3, lost=9), *silent[7:]], key=lambda each: each.start
+    )
+    found = characterise(some, 0.001)
+    assert found is not None
+    assert (found.period, found.on_grid) == (pytest.approx(2.0, abs=1e-3), 12)
+    assert gap(18.2, 18.9) not in found.gaps
+    assert found.length == pytest.approx(0.3, abs=0.02)
+    # The error is that of clocks at least, and a packet time shared by the silences.
+    assert found.period_error >= max(2e-4 * 2.0, 0.001 / 12)
+
+
+def test_gaps_of_few_losses_are_no_silences() -> None:
+    """A fifth of the usual losses may be chance, unless three probes were lost in a row."""
+    silent = [gap(10.0 * n * n, 10.0 * n * n + 0.5, lost=50) for n in range(1, 6)]
+
+    def gaps_with(lost: int, probes: int = 0) -> int:
+        one = Gap(500.0, 500.5, False, 500.01, 500.49, lost, probes)
+        found = characterise([*silent, one], 0.001)
+        assert found is not None
+        return len(found.gaps)
+
+    assert [gaps_with(9), gaps_with(10), gaps_with(3, 3), gaps_with(3, 2)] == [5, 6, 6, 5]
+    assert characterise(silent[:2], 0.001) is None, "two without a timetable"
+
+
+def test_a_silence_of_the_other_kind_has_the_usual_length() -> None:
+    held = [gap(10.0 * n * n, 10.0 * n * n + 0.5, held=True) for n in range(1, 6)]
+
+    def kept(*others: Gap) -> int:
+        return len(_seen([*held, *others], held, 0.001)) - 5
+
+    assert kept(gap(400.0, 400.9, lost=5), gap(500.0, 501.0, lost=5), gap(600.0, 601.1, lost=5)) == 2
+    assert (
+        kept(gap(400.0, 400.24, held=True), gap(500.0, 500.25, held=True), gap(600.0, 602.0, held=True)) == 2
+    )
+    # Three of four lengths are alike within a quarter, or each gap stands for itself.
+    mixed = [*held[:3], gap(300.0, 300.9, held=True)]
+    assert len(_seen([*mixed, gap(400.0, 400.1, held=True)], mixed, 0.001)) == 4
+    apart = [*held[:2], gap(300.0, 300.9, held=True), gap(350.0, 350.1, held=True)]
+    assert _seen([*apart, gap(400.0, 400.5, lost=5)], apart, 0.001) == apart
+
+
+def test_what_chance_explains_is_no_silence() -> None:
+    data = [Sent(0.01 * n, 0, 9, 61, answered=1.0) for n in range(1000)]
+    sure = [gap(10.0 * n * n, 10.0 * n * n + 0.2, lost=50) for n in range(1, 5)]
+    single = [gap(500.0 + 9 * n, 500.01 + 9 * n, lost=2) for n in range(4)]
+    loose = Silences("drop", 1.0, tuple(sure), length=0.2)
+    assert unexplained(loose, sure, data, 0.02, 0.001) is loose
+    # Three without a timetable are too few, unless one is an outage of 250 ms.
+    three = Silences("drop", 1.0, tuple(sure[:3]), length=0.2)
+    assert unexplained(three, sure[:3], data, 0.02, 0.001) is None
+    outage = gap(300.0, 300.25, lost=50)
+    found = unexplained(Silences("drop", 1.0, (*sure[:2], outage)), [*sure[:2], outage], data, 0.02, 0.001)
+    assert found is not None
+    assert (found.gaps, found.high) == ((outage,), pytest.approx(0.25))
+    # A timetable that less than half of its silences prove is a coincidence; half prove it.
+    grid = Silences("drop", 1.0, (*sure, *single), period=1.0, phase=0.0, high=0.2)
+    assert unexplained(grid, [*sure, *single], data, 0.02, 0.001) is grid
+    few = Silences("drop", 1.0, (*sure[:3], *single), period=1.0, phase=0.0, high=0.2)
+    assert unexplained(few, [*sure[:3], *single], data, 0.02, 0.001) is None
+    # Nothing in common: an outage alone, longer than two round trips.
+    assert unexplained(None, [outage, *single], data, 0.02, 0.001) is not None
+    assert unexplained(None, [outage, *single], data, 0.13, 0.001) is None
+    assert unexplained(None, single, data, 0.02, 0.001) is None
+
+
+def test_deliveries_know_the_waits_of_their_packets() -> None:
+    """At a sender an answer is of all its packets; at a receiver timestamps tell how late each is."""
+
+    def sent(time: float, answered: float, *, fresh: bool = True) -> Sent:
+        return Sent(time, 0, 9, 1000, answered=answered, fresh=fresh)
+
+    data = [sent(1.0, 1.05), sent(1.01, 1.05), sent(1.02, 1.05, fresh=False), sent(1.03, 1.2, fresh=False)]
+    main = Connection("sender", [*data, sent(1.04, math.nan)], [])
+    first, second = deliveries([main], 0.02, None)
+    assert (first.time, first.size, first.wait, first.sent) == pytest.approx((1.05, 3000, 0.03, 1.0))
+    assert (second.time, second.size) == (1.2, 1000)
+    assert math.isnan(second.wait)
+    assert math.isnan(second.sent)
+    other = Connection("receiver", data[:1], [], others=[(1.01, 77)])
+    early, late = deliveries([other], 0.02, {id(data[0]): 0.004})
+    assert (early.time, early.size, late.wait, late.sent) == pytest.approx((1.01, 77, 0.004, 1.026))
+    assert math.isnan(deliveries([other], 0.02, None)[1].wait)
+
+
+def test_what_arrives_of_each_interval_counts_not_what_was_sent() -> None:
+    assert steady([(0, 100), (10, 90), (20, 100), (30, 110), (20, 100)])
+    assert not steady([(0, 100), (10, 110), (20, 100), (30, 90), (20, 100)])
