@@ -24,7 +24,7 @@ from cogtcp.data.fitting.connections import Connection, Sent
 from cogtcp.data.fitting.estimate import Estimate, bootstrap, median, quantile
 from cogtcp.data.fitting.from_logs import estimates
 from cogtcp.data.fitting.iperf3 import Transfer
-from cogtcp.data.fitting.laws import fit_laws
+from cogtcp.data.fitting.laws import _digamma, _root, fit_laws
 from cogtcp.data.fitting.limits import limited
 from cogtcp.data.fitting.losses import fit_losses
 from cogtcp.data.fitting.packets import Datagram
@@ -42,7 +42,7 @@ from cogtcp.data.fitting.probing import (
 )
 from cogtcp.data.fitting.probing import _few as probed_few
 from cogtcp.data.fitting.quantity import Bounded, Measured, Quantity, Unknown, describe, text
-from cogtcp.data.fitting.quic import _spin
+from cogtcp.data.fitting.quic import _handshake, _spin, connections
 from cogtcp.data.fitting.rate import (
     RateFit,
     _collapse,
@@ -74,7 +74,7 @@ from cogtcp.data.fitting.throughput import capacity, delay, loss, steady
 from cogtcp.model.statistics import share_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 SEGMENT = 1000
 
@@ -1057,3 +1057,94 @@ def test_deliveries_know_the_waits_of_their_packets() -> None:
 def test_what_arrives_of_each_interval_counts_not_what_was_sent() -> None:
     assert steady([(0, 100), (10, 90), (20, 100), (30, 110), (20, 100)])
     assert not steady([(0, 100), (10, 110), (20, 100), (30, 90), (20, 100)])
+
+
+def test_the_functions_behind_the_laws() -> None:
+    # Abramowitz and Stegun, tables 6.1 and 6.3.
+    for x, value in ((0.5, -1.9635100260), (1.0, -0.5772156649), (6.0, 1.7061176684), (10.0, 2.2517525890)):
+        assert _digamma(x) == pytest.approx(value, abs=1e-8)
+    assert _root(lambda x: 2 - x, 0.1, 10) == pytest.approx(2)
+    assert _root(lambda x: x - 3, 0.1, 10) == pytest.approx(3)
+
+
+def test_each_law_is_the_likeliest_of_its_kind() -> None:
+    """The likelihood is the sum of the logarithms of the density, and no parameter near by has a greater."""
+    spans = [0.2, 0.3, 0.5, 0.9, 1.4, 2.0, 3.1, 7.0, 0.1, 0.6]
+
+    def gamma(x: float, shape: float, scale: float) -> float:
+        return x ** (shape - 1) * math.exp(-x / scale) / (math.gamma(shape) * scale**shape)
+
+    def weibull(x: float, shape: float, scale: float) -> float:
+        return shape / scale * (x / scale) ** (shape - 1) * math.exp(-((x / scale) ** shape))
+
+    def hyper(x: float, share: float, rate_1: float, rate_2: float) -> float:
+        return share * rate_1 * math.exp(-rate_1 * x) + (1 - share) * rate_2 * math.exp(-rate_2 * x)
+
+    laws = {law.name: law for law in fit_laws(spans)}
+    for name, density in (("gamma", gamma), ("weibull", weibull), ("hyper-exponential", hyper)):
+        law = laws[name]
+
+        def likelihood(density: Callable[..., float] = density, **parameters: float) -> float:
+            return sum(math.log(density(x, **parameters)) for x in spans)
+
+        assert law.likelihood == pytest.approx(likelihood(**law.parameters))
+        for parameter, value in law.parameters.items():
+            for factor in (0.9, 1.1):
+                assert likelihood(**{**law.parameters, parameter: factor * value}) < law.likelihood, name
+        # AIC with the correction for ten values.
+        k = len(law.parameters)
+        assert law.aic == pytest.approx(2 * k - 2 * law.likelihood + 2 * k * (k + 1) / (10 - k - 1))
+    assert laws["gamma"].mean == pytest.approx(1.61)
+    shape, scale = laws["weibull"].parameters["shape"], laws["weibull"].parameters["scale"]
+    assert laws["weibull"].mean == pytest.approx(scale * math.gamma(1 + 1 / shape))
+    share, fast, slow = laws["hyper-exponential"].parameters.values()
+    assert laws["hyper-exponential"].mean == pytest.approx(share / fast + (1 - share) / slow)
+    # Spans of one length have no shape.
+    assert {law.name for law in fit_laws([2.0] * 10)} <= {"exponential", "hyper-exponential"}
+
+
+def test_runs_of_losses_gain_by_their_likelihood() -> None:
+    """Two in a row are lost after eight that arrive, six times over."""
+    found = fit_losses([([False] * 8 + [True] * 2) * 6 + [False]])
+    assert found is not None
+    assert (found.name, found.runs, found.run) == ("gilbert-elliott", 6, 2)
+    # 60 steps: 48 after an arrival, 6 of them to a loss; 12 after a loss, 6 of them back.
+    chain = 6 * math.log(6 / 48) + 42 * math.log(42 / 48) + 12 * math.log(0.5)
+    single = 12 * math.log(0.2) + 48 * math.log(0.8)
+    assert found.gain == pytest.approx(2 * chain - 2 * single - 2)
+    low, high = share_interval(6, 12)
+    assert (found.low, found.high) == pytest.approx((1 / high, 1 / low))
+
+
+def test_a_handshake_of_quic_tells_the_end() -> None:
+    """The longer leg leads to the far end; who sends the data opened the connection, or answers."""
+
+    def side(second: float, third: float, *, opens: bool) -> tuple[str, float, int, bool]:
+        group = [
+            Datagram(0.0, 1, True, 0xC3, 1200, 1228),
+            Datagram(second, 1, False, 0xC1, 1300, 1328),
+            Datagram(second + third, 1, True, 0xE1, 100, 128),
+        ]
+        end, _, handshake, size, sure = _handshake(group, sends_first=opens)
+        return end, handshake, size, sure
+
+    assert side(0.04, 0.001, opens=True) == ("sender", 0.04, 2556, True)
+    assert side(0.04, 0.001, opens=False) == ("receiver", 0.04, 2556, True)
+    assert side(0.001, 0.04, opens=True) == ("receiver", pytest.approx(0.04), 1456, True)
+    assert side(0.001, 0.04, opens=False) == ("sender", pytest.approx(0.04), 1456, True)
+    # Both take long: their sum is a bound.
+    assert side(0.04, 0.03, opens=True) == ("sender", pytest.approx(0.07), 2556, False)
+
+
+def test_a_connection_of_quic_has_what_is_in_the_clear() -> None:
+    """From the middle of a connection: the spin bit alone, which turns every 50 ms, tells a round trip."""
+    data = [Datagram(0.01 * n, 1, True, 0x40 | 0x20 * (n // 5 % 2), 100 + n % 2, 130) for n in range(100)]
+    answers = [Datagram(0.01 * n + 0.005, 1, False, 0x40, 30, 60) for n in range(40)]
+    assert connections([*data, *answers]) == [], "UDP of any kind looks alike"
+    again = Datagram(1.5, 1, True, 0xC3, 1200, 1228)
+    found = connections([*sorted([*data, *answers], key=lambda each: each.time), again])[0]
+    assert (found.side, found.mss, found.opened, found.one_way) == ("receiver", 1200, True, False)
+    assert found.handshake_s == pytest.approx(0.05)
+    assert found.handshake_bytes == 0
+    assert [(each.seq, each.end) for each in found.data[:3]] == [(0, 100), (100, 201), (201, 301)]
+    assert (len(found.data), len(found.answers)) == (101, 40)
