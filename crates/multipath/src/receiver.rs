@@ -178,7 +178,7 @@ pub(crate) fn outgoing(path: u16, segment: &Segment, mptcp: &Mptcp) -> Outgoing<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cogtcp_transport::{DelayedAck, SeqNumber};
+    use cogtcp_transport::{DelayedAck, EcnMode, SeqNumber};
     use std::collections::BTreeMap;
 
     /// A segment from byte `seq` on arrives on `path`. A SYN offers to scale windows.
@@ -272,6 +272,27 @@ mod tests {
         let (segment, second) = answer(9001, opens.seq.get() + 1, 9, Flags::ACK, map(5000));
         assert_eq!((first, second.ack, segment.window), (capable(5000), Some(5009), 65_535));
         assert_eq!(receiver.progress().delivered_bytes, 2509);
+    }
+
+    /// RFC 3168 section 6.1.3: a mark is echoed on the subflow whose packet bears it.
+    #[test]
+    fn a_mark_is_echoed() {
+        let mut config = ReceiverConfig { delayed_ack: DelayedAck::Off, ..ReceiverConfig::default() };
+        config.handshake.ecn = EcnMode::Classic;
+        for marked in [false, true] {
+            let mut receiver = MptcpReceiver::new(&Arc::new(config.clone()), 2);
+            let asks = Flags::SYN | Flags::ECE | Flags::CWR;
+            take(&mut receiver, 0, 0, 0, asks, capable(0));
+            take(&mut receiver, 1, 0, 0, asks, Mptcp { join: true, ..Mptcp::default() });
+            answers(&mut receiver);
+            for (path, marked) in [(0, false), (1, marked)] {
+                let segment = Segment::new(SeqNumber::new(1), SeqNumber::new(1), 10, 65_535, Flags::ACK);
+                let packet = encode(&segment, &map(10 * u64::from(path)));
+                receiver.handle_packet(Time::ZERO, Received { packet: &packet, path: PathId(path), marked });
+            }
+            let echoes = answers(&mut receiver).into_iter().map(|answer| answer.1.contains(Flags::ECE));
+            assert_eq!(echoes.collect::<Vec<_>>(), [false, marked]);
+        }
     }
 
     /// A window without scaling is 65,535 B at most, and a smaller buffer is told whole.

@@ -902,6 +902,11 @@ mod tests {
         assert_eq!(sent(&mut sender, 20).len(), 2);
         arrive(&mut sender, 30, 0, false, 2, 10_000, acknowledges(0));
         assert_eq!(told(&mut sender), [EndpointEvent::Closed]);
+        let mut answered = opened(Scheduler::LowestRtt, 2, [10, 10], None);
+        answered.close(Time::from_millis(20));
+        sent(&mut answered, 20);
+        (0..2).for_each(|path| arrive(&mut answered, 30, path, false, 2, 10_000, acknowledges(0)));
+        assert_eq!(told(&mut answered), [EndpointEvent::Closed], "once, whatever the second subflow does");
         assert_eq!(sender.poll_timeout(), Time::from_millis(1020));
         for ms in [1020, 9000] {
             sender.handle_timeout(Time::from_millis(ms));
