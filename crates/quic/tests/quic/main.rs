@@ -252,22 +252,30 @@ fn a_connection_says_what_it_waits_for() {
         net.open();
         net.run(Time::from_millis(200));
         assert_eq!(net.sender.progress().waiting, Waiting::Application);
+        // Data that has not left, of messages and of the stream.
+        for what in [Supply::Bytes(300_000), Supply::Message(300_000)] {
+            net.sender.supply(net.now, what);
+            net.run(net.now + Duration::from_millis(20));
+            assert_ne!(net.sender.progress().waiting, Waiting::Application);
+            net.run(net.now + Duration::from_secs(5));
+            assert_eq!(net.sender.progress().waiting, Waiting::Application);
+        }
         net.sender.supply(net.now, Supply::Saturated(true));
-        net.run(Time::from_millis(500));
+        net.run(Time::from_millis(10_500));
         assert_eq!(net.sender.progress().waiting, full);
-        net.silent = Some((Time::from_millis(500), Time::from_millis(2000)));
-        net.run(Time::from_millis(1900));
+        net.silent = Some((Time::from_millis(10_500), Time::from_millis(12_000)));
+        net.run(Time::from_millis(11_900));
         assert_eq!(net.sender.progress().waiting, Waiting::Timeout);
-        net.run(Time::from_millis(9000));
+        net.run(Time::from_millis(19_000));
         assert_eq!(net.sender.progress().waiting, full);
         // What was kept ready and has not left was never written: the rest is a window.
         let before = net.receiver.progress().delivered_bytes;
         net.sender.supply(net.now, Supply::Saturated(false));
-        net.run(Time::from_millis(9500));
+        net.run(Time::from_millis(19_500));
         assert_eq!(net.sender.progress().waiting, Waiting::Application);
         assert!(net.receiver.progress().delivered_bytes < before + 200_000);
         net.sender.close(net.now);
-        net.run(Time::from_millis(9600));
+        net.run(Time::from_millis(19_600));
         assert_eq!(net.sender.progress().waiting, Waiting::Nothing);
     }
 }
