@@ -335,6 +335,20 @@ fn nobody_is_transmitted_over_beyond_the_allowed_time() {
     assert!(open > SECOND * 5_000_000, "{open}: radios do transmit");
 }
 
+/// A CBSD asks for the channel that its radio begins on.
+#[test]
+fn a_cbsd_asks_for_its_own_channel() {
+    let config = CognitiveConfig {
+        regulation: Some(cbrs(CbrsRules::default())),
+        channel: ChannelId(2),
+        ..CognitiveConfig::default()
+    };
+    let (detector, policy) = (Box::new(FixedDetector::PERFECT), Box::new(RoundRobin));
+    let mut radio =
+        CognitiveRadio::new(config, band(&[&[], &[], &[]]), detector, policy, 1, "radio").unwrap();
+    assert_eq!(openings(&mut radio, 10.0), [(0.0, 10.0, 2)]);
+}
+
 #[test]
 fn channel_zero_is_used_first_where_nobody_says_otherwise() {
     let mut radio = radio(RegulationConfig::Tvws(TvwsRules::default()), &band(&[&[], &[]]));

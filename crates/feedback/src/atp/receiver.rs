@@ -118,6 +118,7 @@ impl Endpoint for AtpReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cogtcp_endpoint::{Supply, Waiting};
 
     fn at(ms: u64) -> Time {
         Time::from_millis(ms)
@@ -132,6 +133,20 @@ mod tests {
 
     fn report(receiver: &mut AtpReceiver, ms: u64) -> Option<Report> {
         receiver.poll_transmit(at(ms)).and_then(|sent| Report::decode(&sent.packet.bytes))
+    }
+
+    /// An open sender without data is not over; its packets ask for stamps, and for no marks.
+    #[test]
+    fn a_sender_without_data_waits() {
+        let mut sender = super::super::AtpSender::new(1000, AtpSettings::default());
+        sender.open(at(0));
+        assert!(sender.poll_transmit(at(1)).is_none() && sender.poll_event().is_none());
+        assert_eq!(sender.progress().waiting, Waiting::Application);
+        sender.supply(at(1), Supply::Bytes(1500));
+        let sent = sender.poll_transmit(at(5000)).unwrap();
+        assert_eq!((sent.ecn_capable, sent.data), (false, 1000));
+        sender.close(at(5000));
+        assert!(sender.poll_event().is_none(), "not all has arrived");
     }
 
     /// A report each epoch in which data came, and one at once for a probe; an epoch without data ends them.
