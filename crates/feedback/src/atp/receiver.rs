@@ -147,6 +147,15 @@ mod tests {
         assert_eq!((sent.ecn_capable, sent.data), (false, 1000));
         sender.close(at(5000));
         assert!(sender.poll_event().is_none(), "not all has arrived");
+        let mut shown = Vec::new();
+        sender.observe(&mut |name, value| shown.push((name, value)));
+        sender.count(&mut |name, value| shown.push((name, value)));
+        let names: Vec<&str> = shown.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["allowed_rate_bps", "route_rate_bps", "smoothed_rtt_s", "probes"]);
+        assert_eq!(
+            sender.progress().rate_bytes_per_s.map(|rate| 8.0 * rate as f64),
+            Some(shown[0].1.floor())
+        );
     }
 
     /// A report each epoch in which data came, and one at once for a probe; an epoch without data ends them.

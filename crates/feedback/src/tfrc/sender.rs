@@ -589,6 +589,28 @@ mod tests {
         }
     }
 
+    /// The series that the page names: rates in bit/s, of which the limit is twice the receive rate.
+    #[test]
+    fn a_sender_shows_its_rates() {
+        let mut sender = TfrcSender::new(1000);
+        (sender.rate, sender.equation_rate, sender.loss_event_rate, sender.rtt_s) = (10.0, 20.0, 0.25, 0.5);
+        sender.receive_rates = vec![(at(1), 30.0), (at(2), 5.0)];
+        let mut shown = Vec::new();
+        sender.observe(&mut |name, value| shown.push((name, value)));
+        let expected = [
+            ("allowed_rate_bps", 80.0),
+            ("equation_rate_bps", 160.0),
+            ("receive_limit_bps", 480.0),
+            ("loss_event_rate", 0.25),
+            ("smoothed_rtt_s", 0.5),
+        ];
+        assert_eq!(shown, expected);
+        // An open sender without data is not over.
+        let mut idle = TfrcSender::new(1000);
+        idle.open(at(0));
+        assert!(idle.poll_transmit(at(1)).is_none() && idle.poll_event().is_none());
+    }
+
     /// TFRC-CR takes the equation's rate at once. A rate that does not rise and is above the limit is limited
     /// in the second round.
     #[test]
