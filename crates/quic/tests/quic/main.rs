@@ -356,3 +356,46 @@ fn a_log_tells_what_counters_count() {
     assert_eq!((states, counts["persistent_congestion"]), ([each, each].concat(), 2.0));
     assert!(net.sender.take_log().is_empty());
 }
+
+/// Data for ever that is taken back at once: the block that quinn has taken leaves, what was kept ready was never
+/// written.
+#[test]
+fn what_is_taken_back_was_never_written() {
+    let mut net = Net::new(&settings("quinn-newreno"), 1, path());
+    net.open();
+    net.run(Time::from_millis(200));
+    net.sender.supply(net.now, Supply::Saturated(true));
+    net.sender.supply(net.now, Supply::Saturated(false));
+    net.run(Time::from_millis(2000));
+    assert_eq!(net.receiver.progress().delivered_bytes, 16_384);
+    net.sender.close(net.now);
+    net.run(Time::from_millis(2100));
+    assert_eq!(net.sender.progress().waiting, Waiting::Nothing);
+}
+
+/// A connection that died while it probed leaves nothing to the next: that begins without a timeout, and its streams
+/// at their first byte.
+#[test]
+fn a_new_connection_has_nothing_of_the_old() {
+    let idle = QuicSettings { idle_timeout: Some(Duration::from_secs(5)), ..settings("quinn-newreno") };
+    let mut net = Net::new(&idle, 1, path());
+    net.silent = Some((Time::from_millis(100), Time::from_millis(20_000)));
+    net.sender.supply(Time::ZERO, Supply::Bytes(200_000));
+    net.open();
+    net.run(Time::from_millis(3000));
+    assert_eq!(net.sender.progress().waiting, Waiting::Timeout);
+    net.run(Time::from_millis(25_000));
+    assert_eq!(net.event(EndpointEvent::Closed).map(|at| at < Time::from_millis(5200)), Some(true));
+    let (probes, arrived) = (net.counts()["probe_timeouts"], net.receiver.progress().delivered_bytes);
+    assert!(probes > 0.0 && arrived > 3000);
+    net.sender.supply(net.now, Supply::Bytes(3000));
+    net.open();
+    net.run(Time::from_millis(25_010));
+    assert_eq!((net.sender.progress().waiting, net.counts()["probe_timeouts"]), (Waiting::Window, probes));
+    net.run(Time::from_millis(26_000));
+    assert_eq!(net.receiver.progress().delivered_bytes, arrived + 3000);
+    assert_eq!(
+        (net.sender.progress().waiting, net.counts()["probe_timeouts"]),
+        (Waiting::Application, probes)
+    );
+}
