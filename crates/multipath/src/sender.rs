@@ -887,6 +887,16 @@ mod tests {
         assert!(sent(&mut sender, 60).contains(&(0, 500, Mptcp { map: Some(1000), ..acknowledges(0) })));
         arrive(&mut sender, 70, 0, false, next + 500, 10_000, acknowledges(1500));
         assert_eq!((sender.una, sender.window_end, sender.subflows[0].round_trips), (1500, 41_500, 3));
+        // One that closes is given up with what it has not delivered.
+        let mut closing = opened(Scheduler::RoundRobin, 2, [10, 10], None);
+        closing.supply(Time::ZERO, Supply::Bytes(1000));
+        sent(&mut closing, 20);
+        closing.close(Time::from_millis(25));
+        closing.open(Time::from_millis(25));
+        assert_eq!(
+            (closing.state, closing.held(), sent(&mut closing, 25)),
+            (State::Opening, 0, vec![(0, 0, capable)])
+        );
         let mut early = opened(Scheduler::RoundRobin, 2, [10, 10], None);
         early.state = State::Opening;
         early.close(Time::ZERO);
