@@ -93,6 +93,7 @@ fn a_dpa_suspends_the_grant_at_the_next_heartbeat() {
     assert_eq!((stats.pu_arrivals, stats.handoffs), (1, 0));
     let protection = radio.protection(s(600.0));
     assert_eq!((protection.vacated, protection.vacate_max), (1, Duration::from_millis(25_200)));
+    assert_eq!(protection.outlasted, 0, "no incumbent was there before");
 }
 
 /// WINNF-TS-0016 section 8.6, response code 500 with operationParam: another channel where one is free. The

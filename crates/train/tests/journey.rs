@@ -355,15 +355,18 @@ fn with_tunnels() -> Line {
 #[test]
 fn the_outage_map_of_a_line_without_luck_is_right() {
     let line = with_tunnels();
-    let earlier: Vec<Course> = (10..20).map(|seed| course(&line, seed)).collect();
     let present = course(&line, 1);
-    let mut map = OutageMap::new(&line, &earlier, map_config(), RandomStream::new(1, "x", 0));
-    // Behind the second tunnel the other base station is louder: no handover.
-    assert_eq!(map.zones().len(), 3);
-    assert!(map.zones().iter().all(|zone| zone.journeys == 10));
-    let found = assess(&outages(&present), &all(&mut map, &present));
-    assert_eq!((found.missed, found.false_ones), (0, 0));
-    assert!(found.start_errors.iter().chain(&found.end_errors).all(|error| error.abs() < 0.25), "{found:?}");
+    for journeys in [1, 10] {
+        let earlier: Vec<Course> = (0..journeys).map(|seed| course(&line, 10 + u64::from(seed))).collect();
+        let mut map = OutageMap::new(&line, &earlier, map_config(), RandomStream::new(1, "x", 0));
+        // Behind the second tunnel the other base station is louder: no handover.
+        assert_eq!(map.zones().len(), 3);
+        assert!(map.zones().iter().all(|zone| zone.journeys == journeys));
+        let found = assess(&outages(&present), &all(&mut map, &present));
+        assert_eq!((found.missed, found.false_ones), (0, 0));
+        let mut errors = found.start_errors.iter().chain(&found.end_errors);
+        assert!(errors.all(|error| error.abs() < 0.25), "{found:?}");
+    }
 }
 
 /// Another driver, other stops: position and speed still tell, where a timetable would be off by the time

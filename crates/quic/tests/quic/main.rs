@@ -366,6 +366,9 @@ fn what_is_taken_back_was_never_written() {
     net.run(Time::from_millis(200));
     net.sender.supply(net.now, Supply::Saturated(true));
     net.sender.supply(net.now, Supply::Saturated(false));
+    // Ten datagrams of the block leave at once (RFC 9002, section 7.2), the rest waits for the window.
+    net.run(Time::from_millis(220));
+    assert_eq!(net.sender.progress().waiting, Waiting::Window);
     net.run(Time::from_millis(2000));
     assert_eq!(net.receiver.progress().delivered_bytes, 16_384);
     net.sender.close(net.now);

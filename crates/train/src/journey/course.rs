@@ -275,6 +275,7 @@ mod tests {
             signal_rate(line, &measured, 4)
         };
         assert_eq!(at(&line, -80.0), None);
+        assert_eq!((line.start(), line.end()), (0.0, 0.0), "without stations");
         let step = |above, bits| RateStep { above, rate: rate(bits) };
         line.signal.rates = vec![step(-95.0, 1), step(-90.0, 2), step(-80.0, 3)];
         let levels = [-99.0, -95.0, -90.5, -90.0, -80.0, -10.0];
