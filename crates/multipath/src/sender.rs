@@ -860,7 +860,7 @@ mod tests {
         );
     }
 
-    /// A connection that is closed before it is open has no second subflow; one that is opened again begins where
+    /// A connection that is closed before it is open has no second subflow. One that is opened again begins where
     /// the old one's data ended, and samples its round-trip times anew.
     #[test]
     fn a_connection_opens_again() {

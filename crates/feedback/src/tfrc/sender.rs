@@ -589,7 +589,7 @@ mod tests {
         }
     }
 
-    /// The series that the page names: rates in bit/s, of which the limit is twice the receive rate.
+    /// The series that the page names. Rates are in bit/s; the limit is twice the receive rate.
     #[test]
     fn a_sender_shows_its_rates() {
         let mut sender = TfrcSender::new(1000);
