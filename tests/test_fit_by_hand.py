@@ -3,26 +3,78 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from cogtcp.data.fitting.backlog import Delivery
+from cogtcp.data.fitting.backlog import (
+    Batches,
+    Delivery,
+    Stretch,
+    at_least,
+    batches,
+    block_bootstrap,
+    deliveries,
+    queued,
+    windows,
+)
 from cogtcp.data.fitting.capacity import fit_rates
 from cogtcp.data.fitting.checking import Compared, Seen, _chance, _compare, _one_more, seen
 from cogtcp.data.fitting.connections import Connection, Sent
 from cogtcp.data.fitting.estimate import Estimate, bootstrap, median, quantile
 from cogtcp.data.fitting.from_logs import estimates
-from cogtcp.data.fitting.laws import fit_laws
+from cogtcp.data.fitting.iperf3 import Transfer
+from cogtcp.data.fitting.laws import _digamma, _root, fit_laws
 from cogtcp.data.fitting.limits import limited
 from cogtcp.data.fitting.losses import fit_losses
 from cogtcp.data.fitting.packets import Datagram
-from cogtcp.data.fitting.probing import ProbeFit
-from cogtcp.data.fitting.quantity import Bounded, Measured, Unknown, describe, text
-from cogtcp.data.fitting.quic import _spin
-from cogtcp.data.fitting.rate import _collapse, late_ones, measure
+from cogtcp.data.fitting.probes import Probe
+from cogtcp.data.fitting.probing import (
+    ProbeFit,
+    _held,
+    _least,
+    _length,
+    _longest_by_chance,
+    _one,
+    _open,
+    _share,
+    poisson_interval,
+)
+from cogtcp.data.fitting.probing import _few as probed_few
+from cogtcp.data.fitting.quantity import Bounded, Measured, Quantity, Unknown, describe, text
+from cogtcp.data.fitting.quic import _handshake, _spin, connections
+from cogtcp.data.fitting.rate import (
+    RateFit,
+    _collapse,
+    _edge,
+    _in_trains,
+    _released,
+    _varies,
+    late_ones,
+    measure,
+)
 from cogtcp.data.fitting.result import Fit
-from cogtcp.data.fitting.silences import Gap, Silences, _folded, _timetable, characterise
+from cogtcp.data.fitting.silences import (
+    Gap,
+    Silences,
+    _against_chance,
+    _few,
+    _folded,
+    _line,
+    _loose,
+    _on_line,
+    _seen,
+    _sharper,
+    _spans,
+    _timetable,
+    characterise,
+)
+from cogtcp.data.fitting.silences import tested as unexplained
+from cogtcp.data.fitting.throughput import capacity, delay, loss, steady
 from cogtcp.model.statistics import share_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 SEGMENT = 1000
 
@@ -494,3 +546,605 @@ def test_a_short_transfer_is_bounded_over_a_third_of_it() -> None:
     assert isinstance(found.capacity, Bounded)
     # A quarter of a second, more than two round trips: 126 packets.
     assert found.capacity.at_least == pytest.approx(124 * 1500 * 8 / 0.254)
+
+
+def test_the_mean_of_a_count_has_the_exact_interval_of_poisson() -> None:
+    """Garwood's table: 0, 1 and 10 events."""
+    for count, ends in ((0, (0.0, 3.6889)), (1, (0.0253, 5.5716)), (10, (4.7954, 18.3904))):
+        assert poisson_interval(count) == pytest.approx(ends, abs=1e-4)
+    between = _open(20.0, 10)
+    assert isinstance(between, Measured)
+    assert (between.value, between.low, between.high) == pytest.approx(
+        (2.0, 20 / 18.3904, 20 / 4.7954), abs=1e-3
+    )
+    assert between.how == "10 silences in 20 s without"
+    assert isinstance(_open(0.0, 1), Unknown)
+
+
+def test_the_least_round_trip_lies_above_the_floor() -> None:
+    """19 times the distance of the two least below the least, and the resolution."""
+    found = _least([0.6, 0.51, 0.5, 0.7], 0.001)
+    assert isinstance(found, Measured)
+    assert (found.value, found.low, found.high) == pytest.approx((0.25, (0.31 - 0.001) / 2, 0.501 / 2))
+    near = _least([0.02, 0.03], 0.001)
+    assert isinstance(near, Measured)
+    assert (near.value, near.low, near.high) == pytest.approx((0.01, 0.0, 0.0105))
+    alone = _least([0.02], 0.001)
+    assert isinstance(alone, Bounded)
+    assert (alone.at_least, alone.at_most) == (None, pytest.approx(0.0105))
+
+
+def test_lost_requests_count_by_their_runs() -> None:
+    """6 of 100 lost in 3 runs: the interval of 3 of 100, for two requests each."""
+    found = _share(6, 3, 100, "requests")
+    low, high = share_interval(3, 100)
+    assert isinstance(found, Measured)
+    assert (found.value, found.low, found.high) == pytest.approx((0.06, 2 * low, 2 * high))
+    assert found.how == "6 of 100 requests were lost, in either direction"
+    none = _share(0, 0, 100, "requests")
+    assert isinstance(none, Measured)
+    assert (none.value, none.high) == pytest.approx((0.0, share_interval(0, 100)[1]))
+    assert isinstance(_share(0, 0, 0, "requests"), Unknown)
+    assert isinstance(_share(0, 0, 1, "requests"), Measured)
+
+
+def probes(count: int, lost: Sequence[int] = (), rtts: dict[int, float] | None = None) -> list[Probe]:
+    """Return requests 0.1 s apart, answered after 20 ms."""
+    answered = rtts or {}
+    return [Probe(0.1 * n, math.nan if n in lost else answered.get(n, 0.02)) for n in range(count)]
+
+
+def test_requests_that_are_answered_at_once_were_held() -> None:
+    """A silence ends at 1.5 s: requests that were sent from 1.1 s on are answered then."""
+    held = {n: 1.5 + 0.02 - 0.1 * n for n in (11, 12, 13, 14)}
+    found = _held(probes(30, rtts=held), 0.1, 0.02)
+    assert [(each.start, each.end, each.held) for each in found] == [
+        (pytest.approx(1.0), pytest.approx(1.5), True)
+    ]
+    two = {n: 1.3 + 0.02 - 0.1 * n for n in (11, 12)}
+    assert _held(probes(30, rtts=two), 0.1, 0.02) == [], "two may be chance"
+    three = {n: 1.36 + 0.02 - 0.1 * n for n in (11, 12, 13)}
+    assert len(_held(probes(30, rtts=three), 0.1, 0.02)) == 1
+    least, likely, most = _length(found[0], 0.1, probes(30))
+    assert (least, likely, most) == pytest.approx((0.4, 0.45, 0.5))
+
+
+def test_a_silence_at_an_end_of_the_log_may_be_longer() -> None:
+    requests = probes(30)
+    inside = Gap(1.0, 2.0, False, 1.1, 1.9, 9)
+    assert _length(inside, 0.1, requests) == pytest.approx((0.8, 0.9, 1.0))
+    for end in (Gap(1.0, 1.9, False, 1.1, 1.9, 9), Gap(1.1, 2.0, False, 1.1, 1.9, 9)):
+        assert _length(end, 0.1, requests) == (pytest.approx(0.8), pytest.approx(0.9), math.inf)
+    few = probed_few([inside, gap(4.0, 4.5, held=True)], [(0.8, 0.9, 1.0), (0.4, 0.45, 0.5)])
+    assert (few.mode, few.sure, few.length, few.low, few.high) == ("drop", 0.5, 0.675, 0.4, 1.0)
+    both = _one([(0.8, 0.9, 1.0), (0.4, 0.45, 0.5)], few)
+    assert isinstance(both, Measured)
+    assert (both.value, both.how) == (0.675, "2 silences: 9 requests were lost in them")
+    alone = _one([(0.8, 0.9, math.inf)], probed_few([inside], [(0.8, 0.9, math.inf)]))
+    assert isinstance(alone, Bounded)
+    assert (alone.at_least, alone.how) == (
+        0.8,
+        "1 silence: 9 requests in a row were lost, to an end of the log",
+    )
+
+
+def test_runs_of_lost_requests_that_chance_does_not_make() -> None:
+    """One run of each length; without losses none is an outage, and a run that all others explain is none."""
+    assert _longest_by_chance(probes(50)) == 51
+    # Nothing else is lost in 100: the share is at most 0.0362 (share_interval), and 100 p^3 is below 0.01.
+    most = share_interval(0, 97)[1]
+    assert 100 * most**2 > 0.01 > 100 * most**3
+    assert _longest_by_chance(probes(100, lost=range(40, 43))) == 3
+    assert _longest_by_chance(probes(100, lost=range(40, 42))) == 101
+
+
+def tcp(**given: Any) -> Transfer:
+    """Return a test of TCP: 90 Mbit/s of payload in five seconds, 1448 B and 52 B of headers."""
+    usual: dict[str, Any] = {
+        "udp": False, "received": 90e6, "rates": [90e6] * 5, "arrived": True, "payload": 1448, "headers": 52,
+        "rtts": [0.02, 0.02, 0.03, 0.03, 0.03],
+    }  # fmt: skip
+    return Transfer(**{**usual, **given})
+
+
+def test_a_transfer_shows_the_capacity_where_a_queue_stood() -> None:
+    carried = 90e6 * 1500 / 1448
+
+    def says(floor: float = math.nan, **given: Any) -> tuple[bool, str]:
+        found = capacity(tcp(**given), floor)
+        assert isinstance(found, Measured | Bounded)
+        value = found.value if isinstance(found, Measured) else found.at_least
+        assert value == pytest.approx(carried * given.get("received", 90e6) / 90e6)
+        return isinstance(found, Measured), found.how.split("; ", 1)[1]
+
+    assert says() == (True, "round-trip times of 20 to 30 ms show a queue")
+    assert says(rtts=[0.02, 0.02, 0.025, 0.025, 0.025])[0], "1.25 times the floor"
+    assert says(rtts=[0.02, 0.02, 0.0249, 0.03, 0.04]) == (
+        False,
+        "round-trip times of 20 to 40 ms show no queue",
+    )
+    # Two round-trip times have no median: the greatest counts, 1.5 times.
+    assert says(rtts=[0.02, 0.03])[0]
+    assert not says(rtts=[0.02, 0.0299])[0]
+    # The floor may be known from elsewhere.
+    assert not says(rtts=[0.03] * 5)[0]
+    assert says(rtts=[0.03] * 5, floor=0.02)[0]
+    assert says(rtts=[0.03] * 5, idle_rtt=0.02)[0]
+    # Ten packets of 1500 B waited: 10 ms at 12 Mbit/s on the link.
+    assert says(received=12.01e6 * 1448 / 1500)[0]
+    assert not says(received=11.99e6 * 1448 / 1500)[0]
+    assert says(limit=100e6) == (False, "the sender was told to keep to this rate")
+    assert says(limit=100.1e6)[0]
+    assert says(rtts=[]) == (False, "the log has no round-trip times that show a queue")
+    # 90 Mbit/s over 30 ms are 337.5 kB: 0.85 of 397 kB.
+    assert says(window=397e3) == (False, "the receive window of 397 kB limits the transfer")
+    assert says(window=397.1e3)[0]
+
+
+def test_a_capacity_has_the_spread_of_its_intervals() -> None:
+    scale = 1500 / 1448
+    two = capacity(tcp(rates=[1e6, 91e6, 95e6]))
+    assert isinstance(two, Measured)
+    assert two.high == pytest.approx(95e6 * scale), "two have no spread: the fastest"
+    many = capacity(tcp(rates=[1e6, 80e6, 90e6, 100e6]))
+    assert isinstance(many, Measured)
+    # All three draws are the greatest in 1 of 27 samples, more often than in 1 of 40.
+    assert many.high == pytest.approx(100e6 * scale)
+    # What the sender wrote, without the first second, in which it fills its buffer.
+    wrote = capacity(tcp(received=math.nan, arrived=False, rates=[99e6, 2e6, 4e6]))
+    assert isinstance(wrote, Bounded)
+    assert wrote.at_least == pytest.approx(3e6 * scale)
+    assert isinstance(capacity(tcp(received=math.nan, arrived=False, rates=[])), Unknown)
+    assert isinstance(capacity(tcp(udp=True, received=math.nan, arrived=False)), Unknown)
+    mean = capacity(tcp(received=math.nan, rates=[80e6, 100e6], rtts=[]))
+    assert isinstance(mean, Bounded)
+    assert mean.at_least == pytest.approx(90e6 * scale)
+
+
+def test_lost_datagrams_show_a_queue_where_as_many_arrive() -> None:
+    def udp(**given: Any) -> Quantity:
+        usual: dict[str, Any] = {"udp": True, "received": 1e6, "payload": 1000, "headers": 28, "packets": 100}
+        return capacity(Transfer(**{**usual, **given}))
+
+    none = udp(lost=0)
+    assert isinstance(none, Bounded)
+    assert none.at_least == pytest.approx(1.028e6)
+    # More than a fifth lost: the sender was faster; the receiver's clock ran longer than the sender's.
+    fast = udp(lost=21, rates=[1e6, 1.5e6], span=1.2, sent_span=1.0)
+    assert isinstance(fast, Measured)
+    assert (fast.value, fast.low, fast.high) == pytest.approx((1.028e6, 1.028e6, 1.2336e6))
+    unknown = udp(lost=21, rates=[1e6, 1.5e6])
+    assert isinstance(unknown, Measured)
+    assert unknown.high == pytest.approx(1.542e6)
+    slow = udp(lost=20, rates=[1e6, 1.5e6])
+    assert isinstance(slow, Bounded)
+    assert "at a full queue or on the way" in slow.how
+    # As many in each of four intervals, each of two seconds; the first fills the queue.
+    even = [(0, 100), *[(20, 100)] * 4]
+    full = udp(lost=80, counts=even, second=2.0, received=320e3)
+    assert isinstance(full, Measured)
+    assert (full.value, full.how.endswith("a full queue")) == (pytest.approx(80 * 1028 * 4), True)
+    chance = udp(lost=80, counts=[(0, 100), (10, 100), (30, 100), (25, 100), (15, 100)])
+    assert isinstance(chance, Bounded)
+    assert "as independent losses do" in chance.how
+    # 400 sent, a fifth lost: independent losses vary by 100 x 0.2 x 0.8 = 16, a twentieth of it is 0.8.
+    assert steady(even)
+    assert steady([(9, 100), (21, 100), (19, 100), (20, 100), (20, 100)]), "2 / 3"
+    assert not steady([(9, 100), (21, 100), (19, 100), (21, 100), (19, 100)]), "4 / 3"
+    assert not steady(even[:4])
+    assert not steady([*even[:4], (0, 0)]), "an interval without datagrams says nothing"
+
+
+def test_what_iperf3_says_of_loss_and_delay() -> None:
+    def udp(**given: Any) -> Quantity:
+        return loss(Transfer(True, **given))
+
+    assert isinstance(loss(tcp()), Unknown)
+    assert isinstance(udp(), Unknown)
+    assert isinstance(udp(packets=500, lost=80, counts=[(0, 100), *[(20, 100)] * 4]), Unknown)
+    none = udp(packets=500)
+    assert none == Measured(0.0, 0.0, share_interval(0, 500)[1], "share", "0 of 500 datagrams were lost")
+    some = udp(packets=500, lost=5)
+    assert isinstance(some, Bounded)
+    assert (some.at_least, some.at_most) == (None, share_interval(5, 500)[1])
+    for tests, most in (([tcp()], 0.01), ([tcp(idle_rtt=0.018), tcp(idle_rtt=0.016)], 0.008)):
+        found = delay(tests)
+        assert isinstance(found, Bounded)
+        assert (found.at_least, found.at_most) == (None, most)
+    assert isinstance(delay([tcp(rtts=[])]), Unknown)
+
+
+def test_a_delivery_waited_if_its_wait_is_longer_than_the_time_before() -> None:
+    """Deliveries 10 ms apart; half a millisecond is the exactness of hosts."""
+    nan = math.nan
+    waits = [nan, 0.0106, 0.0104, nan, 0.02, nan, nan, nan, 0.02]
+    found = [Delivery(0.01 * n, 100, wait) for n, wait in enumerate(waits)]
+    # Two without news repeat what was known, a third does not.
+    assert queued(found) == [False, True, False, False, True, True, True, False, True]
+    assert queued(found, tick=0.001) == [False, False, False, False, True, True, True, False, True]
+    assert queued([]) == []
+
+
+def test_a_stretch_is_of_deliveries_that_all_waited() -> None:
+    found = [Delivery(float(n), 10 + n) for n in range(9)]
+    waited = [False, True, False, True, True, True, True, True, True]
+    # From the second on, which did not wait itself: 3 to 5; then 6 to 8.
+    assert windows(found, waited, 3) == [Stretch(2.0, 5.0, 42), Stretch(5.0, 8.0, 51)]
+    assert windows(found[:8], waited[:8], 3) == [Stretch(2.0, 5.0, 42)]
+    assert Stretch(2.0, 5.0, 42).rate == 112
+    assert block_bootstrap([Stretch(0, 1, 10), Stretch(1, 2, 20)]) == (80, 160)
+    assert all(map(math.isnan, block_bootstrap([])))
+
+
+def test_what_arrived_in_a_span_surely_passed() -> None:
+    """Less the first and one more, which may be of before, over 4 ms more, by which a host may be late."""
+    found = [Delivery(float(n), 1000) for n in range(4)]
+    assert at_least(found, 1.0, 400) == pytest.approx(600 * 8 / 1.004)
+    assert at_least(found, 2.0, 400) == pytest.approx(1600 * 8 / 2.004)
+    assert at_least(found, 0.9, 400) == 0
+    assert at_least(found, 1.0, 5000) == 0
+
+
+def test_batches_come_apart_and_together() -> None:
+    def arrivals(count: int, size: int, apart: float = 0.02) -> list[float]:
+        return [apart * n + 0.0003 * k * 0.99 for n in range(count) for k in range(size)]
+
+    found = batches(arrivals(6, 3), 0.1, 0.02 / 3, receiver=False)
+    assert found is not None
+    assert (found.spacing, found.most, found.size) == pytest.approx((0.02, 0.02, 3), abs=1e-3)
+    assert batches(arrivals(5, 3), 0.1, 0.02 / 3, receiver=False) is None, "too few"
+    assert batches(arrivals(6, 3), 0.032, 0.02 / 3, receiver=False) is None, (
+        "a sender's bursts, once a round trip"
+    )
+    # Pairs are batches at a receiver alone, if they are two packets apart.
+    pairs = arrivals(9, 2)
+    assert batches(pairs, 0.1, 0.01, receiver=True) is not None
+    assert batches(pairs, 0.1, 0.01, receiver=False) is None
+    assert batches(pairs, 0.1, 0.011, receiver=True) is None
+    assert batches(arrivals(9, 2, 0.001), 0.1, 0.0006, receiver=True) is None, "near by themselves"
+    # Seven of ten are in batches, or there are none.
+    singles = [1.0 + 0.02 * n for n in range(8)]
+    assert batches([*arrivals(6, 3), *singles[:7]], 0.1, 0.01, receiver=False) is not None
+    assert batches([*arrivals(6, 3), *singles], 0.1, 0.01, receiver=False) is None
+
+
+def test_a_batch_is_what_comes_within_half_of_their_distance() -> None:
+    """Four packets each 20 ms; the last of every fifth batch is 5 ms late."""
+    times = [
+        0.02 * n + 0.0002 * k + (0.005 if k == 3 and n % 5 == 0 else 0.0)
+        for n in range(120)
+        for k in range(4)
+    ]
+    some = [Delivery(time, 1500, 0.05, time - 0.15) for time in times]
+    found = measure(some, times, 0.1, 1500, tick=0.0, timed=True)
+    assert found.batches is not None
+    assert found.batches.spacing == pytest.approx(0.0194, abs=1e-3)
+    assert [len(found.deliveries), {each.size for each in found.deliveries}] == [120, {6000}]
+    assert isinstance(found.capacity, Measured)
+    assert found.capacity.value == pytest.approx(6000 * 8 / 0.02, rel=0.01)
+
+
+def test_trains_that_begin_a_transfer_show_the_pace() -> None:
+    """Five packets each round trip of 0.1 s, a millisecond apart."""
+
+    def waits(trains: int, size: int = 5, pace: float = 0.001) -> list[bool]:
+        times = [0.1 * n + pace * k for n in range(trains) for k in range(size)]
+        return _in_trains([Delivery(time, 1500) for time in times], 0.1)
+
+    assert waits(3) == [False, True, True, True, True] * 3
+    assert not any(waits(2, size=7)), "two trains may be chance"
+    assert not any(waits(4, size=3)), "three packets are no train"
+    assert any(waits(3, pace=2.1e-5))
+    assert not any(waits(3, pace=1.9e-5)), "the pace of a host"
+    # A lost packet leaves a hole of two paces; more is a pause.
+    times = [0.1 * n + 0.001 * k for n in range(3) for k in range(5)]
+    holes = [*times, 0.3, 0.3024, 0.305]
+    assert _in_trains([Delivery(time, 1500) for time in holes], 0.1)[-3:] == [False, True, False]
+    # A train of another pace leaves too few that agree.
+    other = [*times[:10], *(0.2 + 0.0012 * k for k in range(5))]
+    assert not any(_in_trains([Delivery(time, 1500) for time in other], 0.1))
+
+
+def test_what_a_silence_releases_at_once_shows_no_pace() -> None:
+    """10 ms apart; after a silence of a second five come 2.4 ms apart, then all as before."""
+    times = [0.01 * n for n in range(20)]
+    times += [1.2 + 0.0024 * n for n in range(5)]
+    times += [1.2096 + 0.01 * n for n in range(1, 30)]
+    found = [Delivery(time, 1500) for time in times]
+    assert [number for number, flag in enumerate(_released(found, [True] * 54)) if not flag] == [
+        20,
+        21,
+        22,
+        23,
+        24,
+    ]
+    slower = [time + 0.0002 * max(0, min(number, 24) - 20) for number, time in enumerate(times)]
+    found = [Delivery(time, 1500) for time in slower]
+    assert [number for number, flag in enumerate(_released(found, [True] * 54)) if not flag] == [20]
+
+
+def test_a_rate_that_varies_has_a_trace_and_the_least_error() -> None:
+    """A megabit each second: the interval of one rate is the floor, half a per cent."""
+    found = [Delivery(float(n), 125_000) for n in range(41)]
+    result = _varies(RateFit(Unknown(""), 0.0, 0.0, 1.0), found, [True] * 41, 8)
+    assert isinstance(result.capacity, Measured)
+    value, low, high = result.capacity.value, result.capacity.low, result.capacity.high
+    assert (value, low, high) == pytest.approx((1e6, 0.995e6, 1.005e6))
+    assert (result.rate, result.low_rate) == pytest.approx((1e6, 1e6))
+    assert result.trace == [(0.0, 40.0, pytest.approx(1e6))]
+    # Four times as fast from 20 s on, then a hundredth of that: no rate is below a fiftieth of the highest.
+    times = [*range(21), *(20 + n / 4 for n in range(1, 41)), *(30 + 25 * n for n in range(1, 21))]
+    found = [Delivery(float(time), 125_000) for time in times]
+    result = _varies(RateFit(Unknown(""), 0.0, 0.0, 1.0), found, [True] * 81, 8)
+    assert [rate for _, _, rate in result.trace] == pytest.approx([1e6, 4e6, 0.04e6])
+    assert (result.rate, result.low_rate) == pytest.approx((80e6 / 530, 0.08e6))
+
+
+def test_the_ends_of_runs_leave_an_error() -> None:
+    runs = [Stretch(0, 1, 10), Stretch(1, 2, 10), Stretch(3, 4, 10)]
+    assert _edge(runs, Batches(0.02, 0.03, 3)) == pytest.approx(0.02 * math.sqrt(2) / 3)
+    assert _edge(runs, None) == 0
+
+
+def test_silences_without_a_timetable_have_one_length_or_a_spread() -> None:
+    """Held: known but for a third of a packet time. Lost: between the greatest least and the least most."""
+    held = [gap(3.0 * n * n, 3.0 * n * n + 0.3, held=True) for n in range(1, 9)]
+    found = _loose(held, held, "hold", 1.0, 0.003)
+    assert (found.length, found.low, found.high, found.fixed) == pytest.approx((0.299, 0.293, 0.305, True))
+    wide = [gap(9.0 * n, 9.0 * n + 0.3 + 0.03 * n, held=True) for n in range(1, 11)]
+    found = _loose(wide, wide, "hold", 1.0, 0.003)
+    assert not found.fixed
+    assert found.low < found.length < found.high
+    assert found.length == pytest.approx(0.464)
+    lost = [Gap(9.0 * n, 9.0 * n + 0.4, False, 9.0 * n + 0.05, 9.0 * n + 0.35, 9) for n in range(4)]
+    found = _loose(lost, lost, "drop", 1.0, 0.003)
+    assert (found.length, found.low, found.high, found.fixed) == pytest.approx((0.35, 0.3, 0.4, True))
+    # From five on one bound of each kind may be wrong.
+    five = [*lost, Gap(50.0, 50.2, False, 50.05, 50.1, 9)]
+    assert _loose(five, five, "drop", 1.0, 0.003).high == pytest.approx(0.4)
+    # One is surely longer than another can be, by more than a tenth.
+    other = [*lost[:3], Gap(50.0, 50.2, False, 50.05, 50.15, 9)]
+    assert not _loose(other, other, "drop", 1.0, 0.003).fixed
+    near = [*lost[:3], Gap(50.0, 50.28, False, 50.05, 50.15, 9)]
+    assert _loose(near, near, "drop", 1.0, 0.003).fixed
+
+
+def test_single_outages_have_their_own_lengths() -> None:
+    few = _few([gap(1.0, 2.0, lost=5), gap(4.0, 4.5, held=True), gap(7.0, 7.7, held=True)], 0.01)
+    assert (few.mode, few.sure, few.fixed) == ("hold", 1.0, False)
+    assert (few.length, few.low, few.high) == pytest.approx((0.7, 0.49, 1.0))
+    one = _few([gap(1.0, 2.0, lost=5)], 0.01)
+    assert (one.mode, one.fixed) == ("drop", True)
+    assert (one.length, one.low, one.high) == pytest.approx((0.99, 0.98, 1.0))
+
+
+def test_chance_explains_short_runs_of_losses() -> None:
+    def against(lost: int, data: int, elsewhere: int = 0, **given: Any) -> bool:
+        sent = [Sent(0.0, 0, 9, 61, answered=math.nan if n < lost + elsewhere else 1.0) for n in range(data)]
+        found = Gap(1.0, 2.0, given.pop("held", False), 1.1, 1.9, lost, **given)
+        return _against_chance(found, [found], sent)
+
+    assert against(0, 100, held=True)
+    assert against(0, 100, probes=3)
+    assert not against(2, 10_000, probes=2)
+    # 1000 packets, one lost elsewhere or none: 1000 x 0.001^3. With 50 elsewhere 1000 x 0.05^3 = 0.125.
+    assert against(3, 1000)
+    assert not against(3, 1000, elsewhere=50)
+    assert against(4, 1000, elsewhere=50), "0.00625"
+
+
+def test_the_line_through_points_is_that_of_least_squares() -> None:
+    assert _line([(0, 1.0), (1, 3.0), (2, 5.0)]) == pytest.approx((2.0, 1.0))
+    assert _line([(0, 0.0), (1, 1.0), (2, 5.0)]) == pytest.approx((2.5, -0.5))
+    assert _line([(3, 4.0), (3, 6.0)]) == (0.0, 5.0)
+    # Ends nearer to a line than beginnings tell the period; not those of three silences.
+    gaps = [gap(n + 0.01 * (n % 2), 1.001 * n + 0.3) for n in range(6)]
+    assert _sharper(gaps, 1.0, 0.0, 0.002) == pytest.approx((1.001, 0.0), abs=1e-9)
+    assert _sharper(gaps[:3], 1.0, 0.0, 0.002) == (1.0, 0.002)
+    late = [gap(float(n), n + 0.3 + 0.01 * (n % 2)) for n in range(6)]
+    assert _sharper(late, 1.0, 0.0, 0.001) == (1.0, 0.001)
+    # Late by 0 and 10 ms in turn: 1.96 times the standard error of the slope, 6 numbers with squares of 17.5.
+    slope = 0.01 * sum((n - 2.5) * (n % 2) for n in range(6)) / 17.5
+    left = sum((0.01 * (n % 2) - 0.005 - slope * (n - 2.5)) ** 2 for n in range(6))
+    found = _sharper(late, 1.0, 0.0, 1.0)
+    assert found == pytest.approx((1 + slope, 1.96 * math.sqrt(left / 4 / 17.5)))
+
+
+def test_the_timetable_with_another_period_than_a_second() -> None:
+    """Silences each 2 s from 5 s on: where beginnings lie on it, and which gaps hold one."""
+    assert _on_line([5.0, 7.004, 8.9, 13.005, 13.006], 2.0, 5.0, 0.0055) == [
+        (0, 5.0),
+        (1, 7.004),
+        (4, 13.005),
+    ]
+    for start, end, is_held, lost, spans in (
+        (6.5, 7.5, True, 0, True),
+        (6.5, 7.5, False, 3, True),
+        (6.5, 7.5, False, 0, False),
+        (7.1, 8.9, True, 0, False),
+        (7.0, 8.9, True, 0, False),
+        (6.9, 7.0, True, 0, False),
+    ):
+        assert _spans(gap(start, end, held=is_held, lost=lost), 2.0, 5.0) == spans, (start, end)
+    silent = [gap(5 + 2 * n, 5.3 + 2 * n, lost=10) for n in range(12)]
+    # A sender that waited for its timer, off the timetable, and one that began early into a silence.
+    some = sorted(
+        [*silent[:6], gap(18.2, 18.9), gap(16.5, 17.3, lost=9), *silent[7:]], key=lambda each: each.start
+    )
+    found = characterise(some, 0.001)
+    assert found is not None
+    assert (found.period, found.on_grid) == (pytest.approx(2.0, abs=1e-3), 12)
+    assert gap(18.2, 18.9) not in found.gaps
+    assert found.length == pytest.approx(0.3, abs=0.02)
+    # The error is that of clocks at least, and a packet time shared by the silences.
+    assert found.period_error >= max(2e-4 * 2.0, 0.001 / 12)
+
+
+def test_gaps_of_few_losses_are_no_silences() -> None:
+    """A fifth of the usual losses may be chance, unless three probes were lost in a row."""
+    silent = [gap(10.0 * n * n, 10.0 * n * n + 0.5, lost=50) for n in range(1, 6)]
+
+    def gaps_with(lost: int, probes: int = 0) -> int:
+        one = Gap(500.0, 500.5, False, 500.01, 500.49, lost, probes)
+        found = characterise([*silent, one], 0.001)
+        assert found is not None
+        return len(found.gaps)
+
+    assert [gaps_with(9), gaps_with(10), gaps_with(3, 3), gaps_with(3, 2)] == [5, 6, 6, 5]
+    assert characterise(silent[:2], 0.001) is None, "two without a timetable"
+
+
+def test_a_silence_of_the_other_kind_has_the_usual_length() -> None:
+    held = [gap(10.0 * n * n, 10.0 * n * n + 0.5, held=True) for n in range(1, 6)]
+
+    def kept(*others: Gap) -> int:
+        return len(_seen([*held, *others], held, 0.001)) - 5
+
+    assert kept(gap(400.0, 400.9, lost=5), gap(500.0, 501.0, lost=5), gap(600.0, 601.1, lost=5)) == 2
+    assert (
+        kept(gap(400.0, 400.24, held=True), gap(500.0, 500.25, held=True), gap(600.0, 602.0, held=True)) == 2
+    )
+    # Three of four lengths are alike within a quarter, or each gap stands for itself.
+    mixed = [*held[:3], gap(300.0, 300.9, held=True)]
+    assert len(_seen([*mixed, gap(400.0, 400.1, held=True)], mixed, 0.001)) == 4
+    apart = [*held[:2], gap(300.0, 300.9, held=True), gap(350.0, 350.1, held=True)]
+    assert _seen([*apart, gap(400.0, 400.5, lost=5)], apart, 0.001) == apart
+
+
+def test_what_chance_explains_is_no_silence() -> None:
+    data = [Sent(0.01 * n, 0, 9, 61, answered=1.0) for n in range(1000)]
+    sure = [gap(10.0 * n * n, 10.0 * n * n + 0.2, lost=50) for n in range(1, 5)]
+    single = [gap(500.0 + 9 * n, 500.01 + 9 * n, lost=2) for n in range(4)]
+    loose = Silences("drop", 1.0, tuple(sure), length=0.2)
+    assert unexplained(loose, sure, data, 0.02, 0.001) is loose
+    # Three without a timetable are too few, unless one is an outage of 250 ms.
+    three = Silences("drop", 1.0, tuple(sure[:3]), length=0.2)
+    assert unexplained(three, sure[:3], data, 0.02, 0.001) is None
+    outage = gap(300.0, 300.25, lost=50)
+    found = unexplained(Silences("drop", 1.0, (*sure[:2], outage)), [*sure[:2], outage], data, 0.02, 0.001)
+    assert found is not None
+    assert (found.gaps, found.high) == ((outage,), pytest.approx(0.25))
+    # A timetable that less than half of its silences prove is a coincidence; half prove it.
+    grid = Silences("drop", 1.0, (*sure, *single), period=1.0, phase=0.0, high=0.2)
+    assert unexplained(grid, [*sure, *single], data, 0.02, 0.001) is grid
+    few = Silences("drop", 1.0, (*sure[:3], *single), period=1.0, phase=0.0, high=0.2)
+    assert unexplained(few, [*sure[:3], *single], data, 0.02, 0.001) is None
+    # Nothing in common: an outage alone, longer than two round trips.
+    assert unexplained(None, [outage, *single], data, 0.02, 0.001) is not None
+    assert unexplained(None, [outage, *single], data, 0.13, 0.001) is None
+    assert unexplained(None, single, data, 0.02, 0.001) is None
+
+
+def test_deliveries_know_the_waits_of_their_packets() -> None:
+    """At a sender an answer is of all its packets; at a receiver timestamps tell how late each is."""
+
+    def sent(time: float, answered: float, *, fresh: bool = True) -> Sent:
+        return Sent(time, 0, 9, 1000, answered=answered, fresh=fresh)
+
+    data = [sent(1.0, 1.05), sent(1.01, 1.05), sent(1.02, 1.05, fresh=False), sent(1.03, 1.2, fresh=False)]
+    main = Connection("sender", [*data, sent(1.04, math.nan)], [])
+    first, second = deliveries([main], 0.02, None)
+    assert (first.time, first.size, first.wait, first.sent) == pytest.approx((1.05, 3000, 0.03, 1.0))
+    assert (second.time, second.size) == (1.2, 1000)
+    assert math.isnan(second.wait)
+    assert math.isnan(second.sent)
+    other = Connection("receiver", data[:1], [], others=[(1.01, 77)])
+    early, late = deliveries([other], 0.02, {id(data[0]): 0.004})
+    assert (early.time, early.size, late.wait, late.sent) == pytest.approx((1.01, 77, 0.004, 1.026))
+    assert math.isnan(deliveries([other], 0.02, None)[1].wait)
+
+
+def test_what_arrives_of_each_interval_counts_not_what_was_sent() -> None:
+    assert steady([(0, 100), (10, 90), (20, 100), (30, 110), (20, 100)])
+    assert not steady([(0, 100), (10, 110), (20, 100), (30, 90), (20, 100)])
+
+
+def test_the_functions_behind_the_laws() -> None:
+    # Abramowitz and Stegun, tables 6.1 and 6.3.
+    for x, value in ((0.5, -1.9635100260), (1.0, -0.5772156649), (6.0, 1.7061176684), (10.0, 2.2517525890)):
+        assert _digamma(x) == pytest.approx(value, abs=1e-8)
+    assert _root(lambda x: 2 - x, 0.1, 10) == pytest.approx(2)
+    assert _root(lambda x: x - 3, 0.1, 10) == pytest.approx(3)
+
+
+def test_each_law_is_the_likeliest_of_its_kind() -> None:
+    """The likelihood is the sum of the logarithms of the density, and no parameter near by has a greater."""
+    spans = [0.2, 0.3, 0.5, 0.9, 1.4, 2.0, 3.1, 7.0, 0.1, 0.6]
+
+    def gamma(x: float, shape: float, scale: float) -> float:
+        return x ** (shape - 1) * math.exp(-x / scale) / (math.gamma(shape) * scale**shape)
+
+    def weibull(x: float, shape: float, scale: float) -> float:
+        return shape / scale * (x / scale) ** (shape - 1) * math.exp(-((x / scale) ** shape))
+
+    def hyper(x: float, share: float, rate_1: float, rate_2: float) -> float:
+        return share * rate_1 * math.exp(-rate_1 * x) + (1 - share) * rate_2 * math.exp(-rate_2 * x)
+
+    laws = {law.name: law for law in fit_laws(spans)}
+    for name, density in (("gamma", gamma), ("weibull", weibull), ("hyper-exponential", hyper)):
+        law = laws[name]
+
+        def likelihood(density: Callable[..., float] = density, **parameters: float) -> float:
+            return sum(math.log(density(x, **parameters)) for x in spans)
+
+        assert law.likelihood == pytest.approx(likelihood(**law.parameters))
+        for parameter, value in law.parameters.items():
+            for factor in (0.9, 1.1):
+                assert likelihood(**{**law.parameters, parameter: factor * value}) < law.likelihood, name
+        # AIC with the correction for ten values.
+        k = len(law.parameters)
+        assert law.aic == pytest.approx(2 * k - 2 * law.likelihood + 2 * k * (k + 1) / (10 - k - 1))
+    assert laws["gamma"].mean == pytest.approx(1.61)
+    shape, scale = laws["weibull"].parameters["shape"], laws["weibull"].parameters["scale"]
+    assert laws["weibull"].mean == pytest.approx(scale * math.gamma(1 + 1 / shape))
+    share, fast, slow = laws["hyper-exponential"].parameters.values()
+    assert laws["hyper-exponential"].mean == pytest.approx(share / fast + (1 - share) / slow)
+    # Spans of one length have no shape.
+    assert {law.name for law in fit_laws([2.0] * 10)} <= {"exponential", "hyper-exponential"}
+
+
+def test_runs_of_losses_gain_by_their_likelihood() -> None:
+    """Two in a row are lost after eight that arrive, six times over."""
+    found = fit_losses([([False] * 8 + [True] * 2) * 6 + [False]])
+    assert found is not None
+    assert (found.name, found.runs, found.run) == ("gilbert-elliott", 6, 2)
+    # 60 steps: 48 after an arrival, 6 of them to a loss; 12 after a loss, 6 of them back.
+    chain = 6 * math.log(6 / 48) + 42 * math.log(42 / 48) + 12 * math.log(0.5)
+    single = 12 * math.log(0.2) + 48 * math.log(0.8)
+    assert found.gain == pytest.approx(2 * chain - 2 * single - 2)
+    low, high = share_interval(6, 12)
+    assert (found.low, found.high) == pytest.approx((1 / high, 1 / low))
+
+
+def test_a_handshake_of_quic_tells_the_end() -> None:
+    """The longer leg leads to the far end; who sends the data opened the connection, or answers."""
+
+    def side(second: float, third: float, *, opens: bool) -> tuple[str, float, int, bool]:
+        group = [
+            Datagram(0.0, 1, True, 0xC3, 1200, 1228),
+            Datagram(second, 1, False, 0xC1, 1300, 1328),
+            Datagram(second + third, 1, True, 0xE1, 100, 128),
+        ]
+        end, _, handshake, size, sure = _handshake(group, sends_first=opens)
+        return end, handshake, size, sure
+
+    assert side(0.04, 0.001, opens=True) == ("sender", 0.04, 2556, True)
+    assert side(0.04, 0.001, opens=False) == ("receiver", 0.04, 2556, True)
+    assert side(0.001, 0.04, opens=True) == ("receiver", pytest.approx(0.04), 1456, True)
+    assert side(0.001, 0.04, opens=False) == ("sender", pytest.approx(0.04), 1456, True)
+    # Both take long: their sum is a bound.
+    assert side(0.04, 0.03, opens=True) == ("sender", pytest.approx(0.07), 2556, False)
+
+
+def test_a_connection_of_quic_has_what_is_in_the_clear() -> None:
+    """From the middle of a connection: the spin bit alone, which turns every 50 ms, tells a round trip."""
+    data = [Datagram(0.01 * n, 1, True, 0x40 | 0x20 * (n // 5 % 2), 100 + n % 2, 130) for n in range(100)]
+    answers = [Datagram(0.01 * n + 0.005, 1, False, 0x40, 30, 60) for n in range(40)]
+    assert connections([*data, *answers]) == [], "UDP of any kind looks alike"
+    again = Datagram(1.5, 1, True, 0xC3, 1200, 1228)
+    found = connections([*sorted([*data, *answers], key=lambda each: each.time), again])[0]
+    assert (found.side, found.mss, found.opened, found.one_way) == ("receiver", 1200, True, False)
+    assert found.handshake_s == pytest.approx(0.05)
+    assert found.handshake_bytes == 0
+    assert [(each.seq, each.end) for each in found.data[:3]] == [(0, 100), (100, 201), (201, 301)]
+    assert (len(found.data), len(found.answers)) == (101, 40)

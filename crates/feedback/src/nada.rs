@@ -713,4 +713,18 @@ mod tests {
         (0..20).for_each(|number| give(&mut receiver, 100 + number, 500 + number, 90, false));
         assert_eq!(receiver.taps.len(), 15);
     }
+
+    /// An open sender without data waits for it; closed, it is over.
+    #[test]
+    fn a_sender_is_over_when_it_is_closed() {
+        let mut sender = NadaSender::new(1000, NadaSettings::default());
+        sender.open(Time::ZERO);
+        let at = Time::from_millis(50);
+        assert!(sender.poll_transmit(at).is_none() && sender.poll_event().is_none());
+        assert_eq!(sender.progress().waiting, Waiting::Application);
+        sender.close(at);
+        assert!(sender.poll_transmit(at).is_none());
+        assert_eq!(sender.poll_event(), Some(EndpointEvent::Closed));
+        assert_eq!((sender.poll_timeout(), sender.progress().waiting), (Time::MAX, Waiting::Nothing));
+    }
 }

@@ -22,3 +22,22 @@ pub(crate) fn take_arrived<S>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Only whole segments have arrived: before the cumulative place, or within a block.
+    #[test]
+    fn whole_segments_have_arrived() {
+        let mut outstanding: BTreeMap<u64, u32> = [(0, 10), (10, 10), (20, 10), (30, 10), (40, 5)].into();
+        let mut arrived = Vec::new();
+        let take = |segments: &mut _, cumulative, blocks: &[_], arrived: &mut Vec<u64>| {
+            take_arrived(segments, cumulative, blocks, |size| *size, |place, _| arrived.push(place));
+        };
+        take(&mut outstanding, 19, &[(30, 44), (21, 30)], &mut arrived);
+        assert_eq!(arrived, [0, 30]);
+        take(&mut outstanding, 20, &[(40, 45)], &mut arrived);
+        assert_eq!((arrived, outstanding.into_keys().collect()), (vec![0, 30, 10, 40], vec![20]));
+    }
+}

@@ -36,3 +36,25 @@ impl Unsent {
         len as u32
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Data for ever is never used up, and leaves what was written before where the application closes.
+    #[test]
+    fn what_is_written_is_sent_and_no_more() {
+        let mut unsent = Unsent::default();
+        assert!(unsent.is_empty() && unsent.take(1000) == 0);
+        unsent.supply(Supply::Bytes(1200));
+        unsent.supply(Supply::Message(300));
+        assert_eq!((unsent.take(1000), unsent.is_empty(), unsent.take(1000)), (1000, false, 500));
+        assert!(unsent.is_empty());
+        unsent.supply(Supply::Saturated(true));
+        unsent.supply(Supply::Bytes(1500));
+        assert_eq!([0; 3].map(|_| unsent.take(1000)), [1000; 3]);
+        assert!(!unsent.is_empty());
+        unsent.close();
+        assert!(unsent.is_empty(), "its 1500 bytes have left");
+    }
+}

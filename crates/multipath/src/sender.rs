@@ -497,6 +497,9 @@ impl Endpoint for MptcpSender {
 mod tests {
     use super::*;
     use crate::mappings::Mapping;
+    use crate::wire::encode;
+    use cogtcp_transport::{InitialWindow, Segment, SeqNumber};
+    use std::collections::BTreeMap;
 
     /// A sender of two subflows with data 10 to 20 in flight, and room up to 30.
     fn sender(scheduler: Scheduler) -> MptcpSender {
@@ -583,6 +586,9 @@ mod tests {
         sender.supply(Time::ZERO, Supply::Saturated(true));
         assert_eq!(sender.fresh(), u64::MAX - 20);
         sender.nxt = 25;
+        // To be told it again changes nothing.
+        sender.supply(Time::ZERO, Supply::Saturated(true));
+        assert_eq!(sender.end, 20);
         sender.supply(Time::ZERO, Supply::Saturated(false));
         assert_eq!((sender.end, sender.fresh()), (25, 0));
         sender.supply(Time::ZERO, Supply::Bytes(7));
@@ -665,5 +671,257 @@ mod tests {
             }
         }
         assert_eq!((sender.una, sender.nxt, sender.subflows[0].round_trips), (1, 1, 1));
+    }
+
+    /// A segment without data of the peer arrives on `path` after `ms`. Its SYN scales windows by 4.
+    fn arrive(sender: &mut MptcpSender, ms: u64, path: u16, syn: bool, ack: u32, window: u16, mptcp: Mptcp) {
+        let flags = if syn { Flags::SYN | Flags::ACK } else { Flags::ACK };
+        let seq = SeqNumber::new(u32::from(!syn));
+        let mut segment = Segment::new(seq, SeqNumber::new(ack), 0, window, flags);
+        if syn {
+            segment.set_mss(1000);
+            segment.set_window_scale(2);
+        }
+        let packet = encode(&segment, &mptcp);
+        let received = Received { packet: &packet, path: PathId(path), marked: false };
+        sender.handle_packet(Time::from_millis(ms), received);
+    }
+
+    fn acknowledges(data: u64) -> Mptcp {
+        Mptcp { ack: Some(data), ..Mptcp::default() }
+    }
+
+    /// What leaves after `ms`: path, length and MPTCP's part of each segment.
+    fn sent(sender: &mut MptcpSender, ms: u64) -> Vec<(u16, u32, Mptcp)> {
+        let sent = std::iter::from_fn(|| sender.poll_transmit(Time::from_millis(ms)));
+        sent.map(|out| (out.path.0, out.data, decode(&out.packet).unwrap().1)).collect()
+    }
+
+    /// The events so far, without samples.
+    fn told(sender: &mut MptcpSender) -> Vec<EndpointEvent> {
+        let events = std::iter::from_fn(|| sender.poll_event());
+        events.filter(|event| !matches!(event, EndpointEvent::RoundTrip(_))).collect()
+    }
+
+    /// A sender of two subflows with windows of `segments` of 1000 B, which gives up after `patience`. The first is
+    /// open after `trips[0]` ms, the other `trips[1]` ms later; the receiver has told a window of 40 kB.
+    fn opened(scheduler: Scheduler, segments: u32, trips: [u64; 2], patience: Option<u64>) -> MptcpSender {
+        let mut config = SenderConfig::default();
+        config.handshake.mss = 1000;
+        config.initial_window = InitialWindow::Segments(segments);
+        config.timers.user_timeout = patience.map(Duration::from_millis);
+        let mut sender = MptcpSender::new(scheduler, &Arc::new(config), Controls::coupled(), 2);
+        sender.open(Time::ZERO);
+        let [first, second] = trips;
+        let capable = Mptcp { capable: Some(0), ..Mptcp::default() };
+        let join = Mptcp { join: true, ..Mptcp::default() };
+        assert_eq!(sent(&mut sender, 0), [(0, 0, capable)]);
+        // A window in a SYN is not scaled (RFC 7323 section 2.2).
+        arrive(&mut sender, first, 0, true, 1, 1000, capable);
+        assert_eq!((sender.window_end, told(&mut sender)), (1000, vec![EndpointEvent::Connected]));
+        assert_eq!(sent(&mut sender, first), [(0, 0, acknowledges(0)), (1, 0, join)]);
+        // The window of a subflow that joins comes without a DATA_ACK: it counts for nothing.
+        arrive(&mut sender, first + second, 1, true, 1, 65_535, join);
+        let joined = EndpointEvent::OnPath(PathId(1), PathEvent::Joined, u64::from(1000 * segments));
+        assert_eq!((sender.window_end, told(&mut sender)), (1000, vec![joined]));
+        assert_eq!(sent(&mut sender, first + second), [(1, 0, acknowledges(0))]);
+        arrive(&mut sender, first + second, 0, false, 1, 10_000, acknowledges(0));
+        assert_eq!(sender.window_end, 40_000);
+        sender
+    }
+
+    /// The head of a full window goes out on another subflow if its own has four segments at most, or more than
+    /// four times the round-trip time.
+    #[test]
+    fn the_head_of_a_full_window_leaves_a_slow_subflow() {
+        let head = |segments, trips, una| {
+            let mut sender = opened(Scheduler::LowestRtt, segments, trips, None);
+            sender.subflows[0].mappings.push(Mapping {
+                at: 1,
+                data: 0,
+                len: 1500,
+                is_copy: false,
+                reinjected: false,
+            });
+            (sender.una, sender.nxt) = (una, 1500);
+            sender.head_of_line(1, 1000).map(|chunk| (chunk.data, chunk.len, chunk.is_copy))
+        };
+        let whole = Some((0, 1000, true));
+        assert_eq!((head(5, [40, 10], 0), head(5, [41, 10], 0), head(4, [10, 10], 0)), (None, whole, whole));
+        assert_eq!(head(4, [10, 10], 700), Some((700, 800, true)), "no more than was sent");
+    }
+
+    /// New data fills the window to its end; the oldest may follow, nothing beyond.
+    #[test]
+    fn new_data_stays_within_the_window() {
+        for (end, offered) in [(3000, Some((2000, 1000, false))), (2999, None)] {
+            let mut sender = opened(Scheduler::LowestRtt, 10, [10, 10], None);
+            (sender.nxt, sender.end, sender.window_end) = (2000, 9000, end);
+            let (order, open, _) = sender.order();
+            let chunk = sender.chunk(Time::ZERO, 0, &order[..open]);
+            assert_eq!(chunk.map(|chunk| (chunk.data, chunk.len, chunk.is_copy)), offered);
+        }
+    }
+
+    /// Subflows are asked from the lowest round-trip time on, those that take no data last.
+    #[test]
+    fn closed_subflows_are_asked_last() {
+        let mut sender = opened(Scheduler::LowestRtt, 10, [40, 10], None);
+        let order = |sender: &MptcpSender| {
+            let (order, open, all) = sender.order();
+            (order[..all].iter().map(|one| one.index).collect::<Vec<_>>(), open)
+        };
+        assert_eq!(order(&sender), (vec![1, 0], 2));
+        sender.subflows[1].is_closing = true;
+        assert_eq!(order(&sender), (vec![0, 1], 1));
+    }
+
+    /// RFC 8684 section 3.3.6: a subflow that times out says so, and its data goes out on the other, once; until it
+    /// recovers it gets no data. What was sent twice is counted, and what is shown of each path is its own.
+    #[test]
+    fn a_timeout_moves_data_to_the_other_subflow() {
+        let mut sender = opened(Scheduler::LowestRtt, 2, [40, 10], None);
+        sender.supply(Time::ZERO, Supply::Bytes(4000));
+        let map = |data| Mptcp { ack: Some(0), map: Some(data), ..Mptcp::default() };
+        let all = [(1, 1000, map(0)), (1, 1000, map(1000)), (0, 1000, map(2000)), (0, 1000, map(3000))];
+        assert_eq!(sent(&mut sender, 50), all);
+        // Path 1 answers after 10 ms, path 0 never.
+        arrive(&mut sender, 60, 1, false, 2001, 10_000, acknowledges(2000));
+        let mut shown = BTreeMap::new();
+        sender.observe(&mut |name, value| {
+            shown.insert(name, value);
+        });
+        let at = |path: &str, name: &str| shown[&*format!("path{path}_{name}")];
+        assert_eq!(["0", "1"].map(|path| at(path, "cwnd_segments")), [2.0, 3.0]);
+        assert_eq!(["0", "1"].map(|path| at(path, "srtt_s")), [0.04, 0.01]);
+        assert_eq!(["0", "1"].map(|path| at(path, "in_flight_segments")), [2.0, 0.0]);
+        assert_eq!(["0", "1"].map(|path| at(path, "delivered_bytes")), [0.0, 2000.0]);
+        let progress = sender.progress();
+        assert_eq!((progress.window_bytes, progress.in_flight_bytes), (Some(5000), Some(2000)));
+        assert_eq!((progress.sent_bytes, progress.sent_packets, progress.resent_packets), (4000, 4, 0));
+        assert_eq!(
+            (progress.smoothed_rtt, progress.waiting),
+            (Some(Duration::from_millis(10)), Waiting::Application)
+        );
+        assert_eq!(sender.poll_event(), Some(EndpointEvent::RoundTrip(Duration::from_millis(10))));
+        // RFC 6298: at least a second after its data left.
+        assert_eq!(sender.poll_timeout(), Time::from_millis(1050));
+        sender.handle_timeout(Time::from_millis(1049));
+        assert_eq!(told(&mut sender), []);
+        sender.handle_timeout(Time::from_millis(1050));
+        let on_path = |event, window| EndpointEvent::OnPath(PathId(0), event, window);
+        let expected = [on_path(PathEvent::Timeout, 1000), on_path(PathEvent::Reinjected(2000), 1000)];
+        assert_eq!(told(&mut sender), expected);
+        assert_eq!(
+            [0, 1, 2].map(|path| sender.waiting_on(PathId(path))),
+            [Waiting::Timeout, Waiting::Application, Waiting::Timeout]
+        );
+        sender.supply(Time::ZERO, Supply::Bytes(1000));
+        let copies = [(1, 1000, map(2000)), (1, 1000, map(3000)), (1, 1000, map(4000)), (0, 1000, map(2000))];
+        assert_eq!(sent(&mut sender, 1050), copies);
+        let progress = sender.progress();
+        assert_eq!((progress.sent_packets, progress.resent_packets, progress.timeouts), (8, 3, 1));
+        let mut counts = BTreeMap::new();
+        sender.count(&mut |name, value| {
+            counts.insert(name, value);
+        });
+        let of = |name: &str| ["0", "1"].map(|path| counts[&*format!("path{path}_{name}")]);
+        assert_eq!((of("sent_segments"), of("retransmitted_segments")), ([3.0, 5.0], [1.0, 0.0]));
+        assert_eq!((of("rtos"), of("repeated_bytes")), ([1.0, 0.0], [0.0, 2000.0]));
+        assert_eq!((of("reinjected_bytes"), of("round_trips")), ([2000.0, 0.0], [0.0, 1.0]));
+        assert_eq!(of("round_trips_s"), [0.0, 0.01]);
+    }
+
+    /// RFC 9293 section 3.8.3: a subflow whose data stays unacknowledged for too long is given up, the connection
+    /// with the last.
+    #[test]
+    fn a_connection_is_over_with_its_last_subflow() {
+        let mut sender = opened(Scheduler::LowestRtt, 2, [10, 10], Some(5000));
+        sender.supply(Time::ZERO, Supply::Bytes(4000));
+        sent(&mut sender, 20);
+        let mut found = Vec::new();
+        while sender.poll_timeout() < Time::MAX {
+            let now = sender.poll_timeout();
+            sender.handle_timeout(now);
+            while sender.poll_transmit(now).is_some() {}
+            found.extend(told(&mut sender));
+        }
+        let places = |wanted: EndpointEvent| {
+            let found = found.iter().enumerate().filter(|(_, event)| **event == wanted);
+            found.map(|(place, _)| place).collect::<Vec<_>>()
+        };
+        let aborted =
+            [0, 1].map(|path| places(EndpointEvent::OnPath(PathId(path), PathEvent::Aborted, 1000)));
+        assert_eq!([aborted[0].len(), aborted[1].len()], [1, 1], "{found:?}");
+        assert_eq!(places(EndpointEvent::Closed), [found.len() - 1]);
+        assert_eq!(
+            (sender.poll_transmit(Time::from_secs_f64(99.0)), sender.progress().waiting),
+            (None, Waiting::Nothing)
+        );
+    }
+
+    /// A connection that is closed before it is open has no second subflow. One that is opened again begins where
+    /// the old one's data ended, and samples its round-trip times anew.
+    #[test]
+    fn a_connection_opens_again() {
+        let mut sender = opened(Scheduler::RoundRobin, 2, [10, 10], None);
+        sender.supply(Time::ZERO, Supply::Bytes(1000));
+        sent(&mut sender, 20);
+        sender.open(Time::from_millis(25));
+        assert_eq!((sender.state, sender.una), (State::Open, 0), "open already");
+        arrive(&mut sender, 30, 0, false, 1001, 10_000, acknowledges(1000));
+        sender.close(Time::from_millis(30));
+        let fin = Mptcp { ack: Some(0), fin: true, ..Mptcp::default() };
+        assert_eq!(sent(&mut sender, 30), [(0, 0, fin), (1, 0, fin)]);
+        arrive(&mut sender, 40, 0, false, 1002, 10_000, acknowledges(1000));
+        assert_eq!(told(&mut sender), [EndpointEvent::Closed]);
+        // Of the data and of the FIN.
+        assert_eq!(sender.subflows[0].round_trips, 2);
+        sender.supply(Time::ZERO, Supply::Bytes(500));
+        sender.open(Time::from_millis(50));
+        let capable = Mptcp { capable: Some(1000), ..Mptcp::default() };
+        assert_eq!(sent(&mut sender, 50), [(0, 0, capable)]);
+        assert_eq!((sender.una, sender.window_end, sender.closing), (1000, 1000, false));
+        let next = sender.subflows[0].tcp.config().handshake.initial_sequence.get() + 1;
+        arrive(&mut sender, 60, 0, true, next, 1000, capable);
+        assert!(sent(&mut sender, 60).contains(&(0, 500, Mptcp { map: Some(1000), ..acknowledges(0) })));
+        arrive(&mut sender, 70, 0, false, next + 500, 10_000, acknowledges(1500));
+        assert_eq!((sender.una, sender.window_end, sender.subflows[0].round_trips), (1500, 41_500, 3));
+        // One that closes is given up with what it has not delivered.
+        let mut closing = opened(Scheduler::RoundRobin, 2, [10, 10], None);
+        closing.supply(Time::ZERO, Supply::Bytes(1000));
+        sent(&mut closing, 20);
+        closing.close(Time::from_millis(25));
+        closing.open(Time::from_millis(25));
+        assert_eq!(
+            (closing.state, closing.held(), sent(&mut closing, 25)),
+            (State::Opening, 0, vec![(0, 0, capable)])
+        );
+        let mut early = opened(Scheduler::RoundRobin, 2, [10, 10], None);
+        early.state = State::Opening;
+        early.close(Time::ZERO);
+        assert_eq!([early.subflows[0].is_gone, early.subflows[1].is_gone], [false, true]);
+        assert_eq!([early.subflows[0].is_closing, early.subflows[1].is_closing], [true, true]);
+    }
+
+    /// After the close a subflow that gets no answer to its FIN is given up at its first timeout.
+    #[test]
+    fn a_closed_connection_repeats_no_fin() {
+        let mut sender = opened(Scheduler::LowestRtt, 2, [10, 10], None);
+        sender.close(Time::from_millis(20));
+        assert_eq!(sent(&mut sender, 20).len(), 2);
+        arrive(&mut sender, 30, 0, false, 2, 10_000, acknowledges(0));
+        assert_eq!(told(&mut sender), [EndpointEvent::Closed]);
+        let mut answered = opened(Scheduler::LowestRtt, 2, [10, 10], None);
+        answered.close(Time::from_millis(20));
+        sent(&mut answered, 20);
+        (0..2).for_each(|path| arrive(&mut answered, 30, path, false, 2, 10_000, acknowledges(0)));
+        assert_eq!(told(&mut answered), [EndpointEvent::Closed], "once, whatever the second subflow does");
+        assert_eq!(sender.poll_timeout(), Time::from_millis(1020));
+        for ms in [1020, 9000] {
+            sender.handle_timeout(Time::from_millis(ms));
+            assert_eq!((sent(&mut sender, ms), sender.poll_timeout()), (vec![], Time::MAX));
+            assert_eq!((sender.progress().timeouts, told(&mut sender)), (1, vec![]));
+        }
     }
 }

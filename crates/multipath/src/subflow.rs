@@ -76,7 +76,7 @@ impl Subflow {
     pub(crate) fn renew(&mut self) {
         self.mappings.clear();
         (self.sent_to, self.scale, self.next_data) = (1, 0, 0);
-        (self.is_gone, self.is_closing, self.timed_at) = (false, false, 0);
+        (self.is_gone, self.is_closing) = (false, false);
     }
 
     /// The subflow takes data.
@@ -135,7 +135,7 @@ impl Subflow {
     }
 
     fn offset(&self, segment: &Segment) -> u64 {
-        let una = self.tcp.state().snd_una.max(1);
+        let una = self.tcp.state().snd_una;
         segment.seq.offset_near(self.tcp.config().handshake.initial_sequence, una).unwrap_or(0)
     }
 

@@ -278,6 +278,8 @@ mod tests {
         plain.set_sack_permitted();
         let expected = "00000007 00000000 9002 0001 01010402 1e0c1000 0000000000000000";
         assert_eq!(bytes(&plain, &join), expected.replace(' ', ""));
+        // A SYN of plain TCP has no option of MPTCP.
+        assert_eq!(bytes(&plain, &Mptcp::default()), "00000007000000006002000101010402");
         let answer = Segment::new(n(7), n(8), 0, 1, Flags::SYN | Flags::ACK);
         let expected = "00000007 00000008 9012 0001 1e101000 000000000000000000000000";
         assert_eq!(bytes(&answer, &join), expected.replace(' ', ""));

@@ -348,4 +348,38 @@ mod tests {
         account.dropped(3, AdHocDropCause::ALL[0]);
         assert_eq!(account.streams[0].drops.iter().sum::<u64>(), 1);
     }
+
+    /// A search is told from its start on, also if it began before the account. Before the end of the warm-up nothing
+    /// enters a distribution.
+    #[test]
+    fn searches_and_services_count_when_warm() {
+        let (s, ms) = (Time::from_millis, Duration::from_millis);
+        for warm in [false, true] {
+            let mut account = AdHocAccount::new((Vec::new(), 2), warm, false);
+            account.search_started(s(10), (0, 1));
+            account.search_ended(s(40), (0, 1), SearchOutcome::Found { hops: 2, took: ms(30) });
+            account.search_ended(s(90), (0, 1), SearchOutcome::Found { hops: 2, took: ms(20) });
+            account.search_ended(s(95), (1, 0), SearchOutcome::Failed);
+            let starts: Vec<Time> = account.searches.iter().map(|search| search.start).collect();
+            assert_eq!((starts, account.begun[&(0, 1)]), (vec![s(10), s(70), s(95)], 1));
+            account.served(1, ms(5));
+            account.served(1, ms(7));
+            let counted = (account.discovery.samples(), account.service.samples(), account.node_service[1]);
+            assert_eq!(counted, if warm { (2, 2, (ms(12), 2)) } else { (0, 0, (ms(0), 0)) });
+        }
+    }
+
+    /// After the warm-up a stream counts from zero; its route stays.
+    #[test]
+    fn a_stream_begins_anew_with_its_route() {
+        let mut stream = Stream::new("f".to_owned(), "data", (0, 1));
+        assert!(stream.mean_hops().is_nan());
+        (stream.delivered, stream.hops, stream.rerouted, stream.route) = (4, 10, 3, Some(7));
+        (stream.hops_min, stream.hops_max, stream.drops[0]) = (1, 5, 9);
+        assert_eq!(stream.mean_hops(), 2.5);
+        stream.begin();
+        assert_eq!((stream.delivered, stream.hops, stream.rerouted, stream.route), (0, 0, 0, Some(7)));
+        assert_eq!((stream.hops_min, stream.hops_max, stream.drops[0]), (u8::MAX, 0, 0));
+        assert_eq!((&*stream.name, stream.kind, stream.ends), ("f", "data", (0, 1)));
+    }
 }

@@ -593,4 +593,179 @@ mod tests {
             [(500, Gate::Refuse, kbps(8)), (750, Gate::Refuse, kbps(4)), (4000, Gate::Open, kbps(8))];
         assert_eq!(cut_and_silent(&silence), (0, 1000));
     }
+
+    /// A link that a MAC serves, watched from time zero on.
+    fn served() -> Budget {
+        let config = LinkConfig::new(kbps(8), Duration::ZERO);
+        let mut link = LinkHop::from(Link::<Packet>::new(&config, None, || RandomStream::new(1, "link", 0)));
+        let _ = link.set_channel(Time::ZERO, Gate::Served, None);
+        let mut budget = Budget::default();
+        budget.watch(0, &mut link);
+        assert!(link.is(Mark::Watched) && budget.watches[0].is_served);
+        budget
+    }
+
+    /// The states with time so far, and the idle time that no packet has ended.
+    fn spent(budget: &Budget) -> (Vec<(usize, u64)>, u64) {
+        let watch = &budget.watches[0];
+        let spent = watch.account.spent.iter().copied().enumerate().filter(|(_, nanos)| *nanos > 0);
+        (spent.collect(), watch.pending)
+    }
+
+    /// docs/budget.md: what goes on at a served link, for 10 ns.
+    #[test]
+    fn each_occupation_is_a_state() {
+        let exchange =
+            |rest| Occupation::Exchange(Exchange { end: Time::MAX, data: (Time::ZERO, Time::ZERO), rest });
+        for (occupation, state) in [
+            (Occupation::Silent, State::Silent),
+            (Occupation::Contends, State::Contention),
+            (Occupation::Other, State::Contention),
+            (Occupation::Granted, State::Grant),
+            (exchange(Rest::Mac), State::Mac),
+            (exchange(Rest::Retry), State::Retry),
+            (exchange(Rest::Interference), State::Interference),
+        ] {
+            let mut budget = served();
+            budget.observe(Time::ZERO, 0, occupation);
+            budget.observe(Time::from_nanos(10), 0, Occupation::Idle);
+            // A station that was held back may be due before the present.
+            budget.observe(Time::from_nanos(9), 0, Occupation::Idle);
+            budget.observe(Time::from_nanos(13), 0, Occupation::Undecided);
+            assert_eq!(spent(&budget), (vec![(state as usize, 10)], 3), "{occupation:?}");
+        }
+    }
+
+    /// The packet itself counts where it is on the air within the exchange; the rest is what the exchange says. What
+    /// is undecided counts when it is decided.
+    #[test]
+    fn an_exchange_has_its_packet_and_the_rest() {
+        let at = Time::from_nanos;
+        let exchange = Exchange { end: at(100), data: (at(30), at(70)), rest: Rest::Mac };
+        for (until, data) in [(30, 0), (31, 1), (70, 40), (100, 40)] {
+            let mut budget = served();
+            budget.observe(Time::ZERO, 0, Occupation::Exchange(exchange));
+            // Told again, it stands as it was known first.
+            let again = Exchange { data: (at(0), at(0)), rest: Rest::Retry, ..exchange };
+            budget.observe(at(10), 0, Occupation::Exchange(again));
+            budget.observe(at(until), 0, Occupation::Contends);
+            let account = budget.watches[0].account.spent;
+            assert_eq!((account[State::Data as usize], account[State::Mac as usize]), (data, until - data));
+        }
+        let mut budget = served();
+        budget.observe(Time::ZERO, 0, Occupation::Undecided);
+        budget.observe(at(20), 0, Occupation::Undecided);
+        assert_eq!(spent(&budget), (vec![], 0));
+        budget.decide(at(100), 0, &Exchange { rest: Rest::Interference, ..exchange });
+        let expected = vec![(State::Data as usize, 40), (State::Interference as usize, 60)];
+        assert_eq!((spent(&budget), budget.watches[0].undecided), ((expected, 0), 0));
+    }
+
+    /// A slot is shared by its resource blocks; what is left waits, moves, or is idle.
+    #[test]
+    fn a_slot_is_shared_by_its_blocks() {
+        let slot = CellSlot {
+            all: 10,
+            received: 4,
+            lost: 2,
+            is_struck: false,
+            others: 3,
+            waits: true,
+            is_moving: false,
+        };
+        let shared = |slot: CellSlot| {
+            let mut budget = served();
+            budget.observe(Time::ZERO, 0, Occupation::Slot(slot));
+            budget.observe(Time::from_nanos(1000), 0, Occupation::Idle);
+            spent(&budget)
+        };
+        let states = |states: &[(State, u64)]| {
+            states.iter().map(|(state, time)| (*state as usize, *time)).collect::<Vec<_>>()
+        };
+        let of_data = [(State::Data, 400), (State::Grant, 100), (State::Harq, 200), (State::Users, 300)];
+        assert_eq!(shared(slot), (states(&of_data), 0));
+        let struck =
+            [(State::Data, 400), (State::Interference, 200), (State::Grant, 100), (State::Users, 300)];
+        assert_eq!(shared(CellSlot { is_struck: true, ..slot }), (states(&struck), 0));
+        let idle = shared(CellSlot { waits: false, ..slot });
+        assert_eq!(idle, (states(&[(State::Data, 400), (State::Harq, 200), (State::Users, 300)]), 100));
+        // No blocks: the slot is of the other direction, or the user moves.
+        let none = CellSlot { all: 0, received: 0, lost: 0, others: 0, ..slot };
+        assert_eq!(shared(none), (states(&[(State::Pattern, 1000)]), 0));
+        assert_eq!(shared(CellSlot { is_moving: true, ..none }), (states(&[(State::Handover, 1000)]), 0));
+        // More blocks than there are count up to the slot's time.
+        let all = shared(CellSlot { received: 8, lost: 8, ..slot });
+        assert_eq!(all, (states(&[(State::Data, 800), (State::Harq, 200)]), 0));
+    }
+
+    /// A pause counts to what the packet that ends it had waited for, but for its time in other queues.
+    #[test]
+    fn a_pause_counts_to_what_was_awaited() {
+        for (awaited, state) in [
+            (Awaited::Nothing, State::Growing),
+            (Awaited::Window, State::Growing),
+            (Awaited::Timeout, State::Timeout),
+            (Awaited::Receiver, State::Receiver),
+            (Awaited::Application, State::Application),
+        ] {
+            for (waited, upstream) in [(0, 0), (30, 30), (100, 100), (300, 100)] {
+                let mut budget = served();
+                budget.watches[0].pending = 100;
+                budget.watches[0].resolve(awaited, waited);
+                let spent = budget.watches[0].account.spent;
+                assert_eq!(
+                    (spent[State::Upstream as usize], spent[state as usize]),
+                    (upstream, 100 - upstream)
+                );
+                assert_eq!(budget.watches[0].pending, 0);
+            }
+        }
+    }
+
+    /// Data that is lost was carried for nothing by the links before, and by this one if it had carried it. Packets
+    /// without data are taken off again only where they took no time.
+    #[test]
+    fn what_is_lost_was_carried_for_nothing() {
+        #[derive(Clone, Copy, Debug, Default)]
+        struct Sent(Awaited);
+        impl cogtcp_link::LinkPayload for Sent {
+            fn enter(&mut self) {}
+        }
+        impl Payload for Sent {
+            fn transit(&self) -> Transit {
+                Transit::default()
+            }
+            fn set_transit(&mut self, _: Transit) {}
+            fn awaited(&self) -> Awaited {
+                self.0
+            }
+        }
+        let config = LinkConfig::new(kbps(8), Duration::ZERO);
+        let mut links = [0; 3]
+            .map(|_| LinkHop::from(Link::<Sent>::new(&config, None, || RandomStream::new(1, "link", 0))));
+        let after = |links: &mut [LinkHop<Sent>; 3], awaited, change: &dyn Fn(&mut Budget, &Frame<Sent>)| {
+            let mut budget = Budget::default();
+            (0..3).for_each(|direction| budget.watch(direction, &mut links[direction as usize]));
+            let frame = Frame::new(Sent(awaited), 70);
+            for direction in 0..3 {
+                budget.offered(Time::ZERO, direction, &mut links[direction as usize], &frame);
+            }
+            change(&mut budget, &frame);
+            let bytes =
+                |of: fn(&Account) -> u64| [0, 1, 2].map(|place: usize| of(&budget.watches[place].account));
+            (bytes(|it| it.lost_bytes), bytes(|it| it.interfered_bytes), bytes(|it| it.other_bytes))
+        };
+        let dropped = |carried| {
+            move |budget: &mut Budget, frame: &Frame<Sent>| budget.dropped(&[0, 1, 2], 1, frame, carried)
+        };
+        let (none, data, other) = ([0; 3], Awaited::Window, Awaited::Nothing);
+        assert_eq!(after(&mut links, data, &dropped(Carriage::None)), ([70, 0, 0], none, none));
+        assert_eq!(after(&mut links, data, &dropped(Carriage::Lost)), ([70, 70, 0], none, none));
+        assert_eq!(after(&mut links, data, &dropped(Carriage::Interfered)), ([70, 0, 0], [0, 70, 0], none));
+        assert_eq!(after(&mut links, other, &dropped(Carriage::None)), (none, none, [70, 0, 70]));
+        assert_eq!(after(&mut links, other, &dropped(Carriage::Lost)), (none, none, [70; 3]));
+        let lost = |budget: &mut Budget, frame: &Frame<Sent>| budget.lost(&[0, 2], frame);
+        assert_eq!(after(&mut links, data, &lost), ([70, 0, 70], none, none));
+        assert_eq!(after(&mut links, other, &lost), (none, none, [70; 3]));
+    }
 }

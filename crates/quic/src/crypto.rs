@@ -179,7 +179,7 @@ impl Message {
     fn write(self, size: usize, flag: u8, extension: &[u8], buffer: &mut Vec<u8>) {
         // The flag and the length of the extension have their place in the message; the extension comes on
         // top.
-        let body = size.saturating_sub(4).max(3) + extension.len();
+        let body = size.saturating_sub(4) + extension.len();
         buffer.push(self as u8);
         buffer.extend_from_slice(&(body as u32).to_be_bytes()[1..]);
         let end = buffer.len() + body;
@@ -445,5 +445,77 @@ impl Session for TlsLike {
     ) -> Result<(), ExportKeyingMaterialError> {
         output.fill(0);
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A signature is of its data and key, and of its length.
+    #[test]
+    fn a_reset_token_is_verified() {
+        let key = ResetKey(5);
+        let signed = |key: ResetKey, data: &[u8], size| {
+            let mut signature = vec![0; size];
+            key.sign(data, &mut signature);
+            signature
+        };
+        let token = signed(key, b"id", 32);
+        assert_eq!((token.len(), &signed(key, b"id", 13)[..]), (key.signature_len(), &token[..13]));
+        assert!(key.verify(b"id", &token).is_ok() && key.verify(b"id", &token[..16]).is_ok());
+        assert!(key.verify(b"ie", &token).is_err() && ResetKey(6).verify(b"id", &token).is_err());
+        assert!(key.verify(b"id", &[0; 32]).is_err());
+        // FNV-1a of 64 bits of "" and "a", by its authors' test vectors.
+        for (data, hash) in [(&b""[..], 0xCBF2_9CE4_8422_2325), (b"a", 0xAF63_DC4C_8601_EC8C)] {
+            assert_eq!(signed(key, data, 8), Mix::new(5, hash).next().to_be_bytes());
+        }
+    }
+
+    /// A packet ends with its tag; what is shorter was cut. Tokens are sealed with one, too.
+    #[test]
+    fn a_tag_ends_a_packet() {
+        for (size, left) in [(15, None), (16, Some(0)), (20, Some(4))] {
+            let mut payload = BytesMut::from(&vec![7; size][..]);
+            let opened = PacketKey::decrypt(&Null, 0, &[], &mut payload).ok().map(|()| payload.len());
+            assert_eq!(opened, left);
+            let mut data = vec![7; size];
+            assert_eq!(Null.open(&mut data, &[]).ok().map(|data| data.len()), left);
+        }
+        let mut data = vec![1, 2];
+        Null.seal(&mut data, &[]).unwrap();
+        assert_eq!(
+            (data.len(), Null.open(&mut data, &[]).map(|data| data.to_vec()).ok()),
+            (18, Some(vec![1, 2]))
+        );
+        // RFC 9001, section 5.4.2; no limit ends a run (section 6.6).
+        assert_eq!((Null.sample_size(), Null.tag_len()), (16, 16));
+        assert_eq!((Null.confidentiality_limit(), Null.integrity_limit()), (u64::MAX, u64::MAX));
+    }
+
+    /// RFC 8448: the sizes of messages, with their header of type and length. A flag and an extension are read.
+    #[test]
+    fn messages_have_their_sizes() {
+        let written = |message: Message, size, extension: &[u8]| {
+            let mut bytes = Vec::new();
+            message.write(size, 1, extension, &mut bytes);
+            assert_eq!(u32::from_be_bytes([0, bytes[1], bytes[2], bytes[3]]) as usize, bytes.len() - 4);
+            assert_eq!((Message::of(bytes[0]), bytes[4]), (Some(message), 1));
+            bytes
+        };
+        for (message, sizes) in [
+            (Message::ClientHello, [196, 512]),
+            (Message::ServerHello, [90, 96]),
+            (Message::NewSessionTicket, [201, 201]),
+            (Message::EncryptedExtensions, [40, 44]),
+            (Message::CertificateVerify, [136, 136]),
+            (Message::Finished, [36, 36]),
+        ] {
+            assert_eq!([false, true].map(|is_resumed| message.size(is_resumed)), sizes);
+            assert_eq!(written(message, sizes[0], &[]).len(), sizes[0]);
+        }
+        let bytes = written(Message::EncryptedExtensions, 40, &[9, 8, 7]);
+        assert_eq!((bytes.len(), &bytes[5..10]), (43, &[0, 3, 9, 8, 7][..]));
+        assert_eq!((Message::of(3), Message::Certificate.size(false)), (None, 445));
     }
 }

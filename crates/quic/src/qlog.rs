@@ -439,3 +439,347 @@ fn hex(bytes: &[u8]) -> String {
 fn milliseconds(nanos: u64) -> String {
     format!("{}.{:06}", nanos / 1_000_000, nanos % 1_000_000)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::TAG;
+    use crate::quinn_endpoint::{CLIENT, SERVER};
+
+    /// Connection IDs: the client's first name for the server, the client's, and the server's own.
+    const FIRST: [u8; 8] = [0xA1; 8];
+    const OURS: [u8; 8] = [0xB2; 8];
+    const THEIRS: [u8; 8] = [0xC3; 8];
+
+    /// A packet with a long header (RFC 9000, section 17.2) of version 1, without a token.
+    fn long(kind: u8, ids: [[u8; 8]; 2], number: u8, payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0xC0 | kind << 4, 0, 0, 0, 1];
+        ids.iter().for_each(|id| bytes.extend([&[8][..], id].concat()));
+        bytes.extend((kind == 0).then_some(0));
+        bytes.extend([0x40, (1 + payload.len() + TAG) as u8, number]);
+        [&bytes, payload, &[0; TAG]].concat()
+    }
+
+    /// A packet with a short header.
+    fn short(id: [u8; 8], number: u8, payload: &[u8]) -> Vec<u8> {
+        [&[0x40], &id[..], &[number], payload, &[0; TAG]].concat()
+    }
+
+    fn ms(at: u64) -> Time {
+        Time::from_millis(at)
+    }
+
+    /// What was logged since the last look: names without "quic:", and data.
+    fn told(log: &mut Log) -> Vec<(&'static str, String)> {
+        let entries = log.take().into_iter();
+        entries.map(|entry| (entry.name.strip_prefix("quic:").unwrap(), entry.data)).collect()
+    }
+
+    fn names(log: &mut Log) -> Vec<&'static str> {
+        told(log).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// A client's log with packet 0 of the Initial and the 1-RTT space in flight.
+    fn begun() -> Log {
+        let mut log = Log::new([CLIENT, SERVER], [1200, 12_000]);
+        log.sent(ms(1), &long(0, [FIRST, OURS], 0, &[1]), false);
+        log.received(ms(2), &long(0, [OURS, THEIRS], 0, &[1]), None, false);
+        log.sent(ms(3), &short(THEIRS, 0, &[1]), false);
+        log.take();
+        log
+    }
+
+    /// Each frame of RFC 9000, section 19, by the names and fields of the draft.
+    #[test]
+    fn frames_are_written_as_the_draft_names_them() {
+        let id = [&[0x18, 3, 2, 4, 9, 8, 7, 0xF6][..], &[7; 16]].concat();
+        let ack = "{\"frame_type\":\"ack\",\"ack_delay\":0.080000,\"acked_ranges\":[[18,20],[12]]";
+        let cases: [(&[u8], &str); 25] = [
+            (&[0, 0, 0], "{\"frame_type\":\"padding\",\"raw\":{\"length\":3}}"),
+            (&[1], "{\"frame_type\":\"ping\"}"),
+            // A delay of 10 units of 8 microseconds (section 19.3).
+            (&[2, 20, 10, 1, 2, 4, 0], &format!("{ack}}}")),
+            (&[3, 20, 10, 1, 2, 4, 0, 5, 6, 7], &format!("{ack},\"ect1\":6,\"ect0\":5,\"ce\":7}}")),
+            (
+                &[4, 1, 2, 3],
+                "{\"frame_type\":\"reset_stream\",\"stream_id\":1,\"error\":\"unknown\",\"error_code\":2,\"final_size\":3}",
+            ),
+            (
+                &[5, 1, 2],
+                "{\"frame_type\":\"stop_sending\",\"stream_id\":1,\"error\":\"unknown\",\"error_code\":2}",
+            ),
+            (&[6, 5, 1, 9], "{\"frame_type\":\"crypto\",\"offset\":5,\"raw\":{\"payload_length\":1}}"),
+            (&[7, 2, 9, 9], "{\"frame_type\":\"new_token\",\"token\":{\"raw\":{\"length\":2}}}"),
+            (
+                &[0x0E, 4, 5, 1, 9],
+                "{\"frame_type\":\"stream\",\"stream_id\":4,\"offset\":5,\"fin\":false,\"raw\":{\"payload_length\":1}}",
+            ),
+            (
+                &[0x09, 4, 9, 9],
+                "{\"frame_type\":\"stream\",\"stream_id\":4,\"offset\":0,\"fin\":true,\"raw\":{\"payload_length\":2}}",
+            ),
+            (&[0x10, 9], "{\"frame_type\":\"max_data\",\"maximum\":9}"),
+            (&[0x11, 1, 9], "{\"frame_type\":\"max_stream_data\",\"stream_id\":1,\"maximum\":9}"),
+            (&[0x12, 9], "{\"frame_type\":\"max_streams\",\"stream_type\":\"bidirectional\",\"maximum\":9}"),
+            (&[0x13, 9], "{\"frame_type\":\"max_streams\",\"stream_type\":\"unidirectional\",\"maximum\":9}"),
+            (&[0x14, 9], "{\"frame_type\":\"data_blocked\",\"limit\":9}"),
+            (&[0x15, 1, 9], "{\"frame_type\":\"stream_data_blocked\",\"stream_id\":1,\"limit\":9}"),
+            (
+                &[0x16, 9],
+                "{\"frame_type\":\"streams_blocked\",\"stream_type\":\"bidirectional\",\"limit\":9}",
+            ),
+            (
+                &[0x17, 9],
+                "{\"frame_type\":\"streams_blocked\",\"stream_type\":\"unidirectional\",\"limit\":9}",
+            ),
+            (
+                &id,
+                "{\"frame_type\":\"new_connection_id\",\"sequence_number\":3,\"retire_prior_to\":2,\"connection_id\":\"090807f6\"}",
+            ),
+            (&[0x19, 3], "{\"frame_type\":\"retire_connection_id\",\"sequence_number\":3}"),
+            (
+                &[0x1A, 1, 2, 3, 4, 5, 6, 7, 8],
+                "{\"frame_type\":\"path_challenge\",\"data\":\"0102030405060708\"}",
+            ),
+            (
+                &[0x1B, 1, 2, 3, 4, 5, 6, 7, 8],
+                "{\"frame_type\":\"path_response\",\"data\":\"0102030405060708\"}",
+            ),
+            (&[0x1C, 1, 2, 3], "{\"frame_type\":\"connection_close\"}"),
+            (&[0x1E], "{\"frame_type\":\"handshake_done\"}"),
+            (&[0x1F], "{\"frame_type\":\"unknown\",\"frame_type_bytes\":31}"),
+        ];
+        for (payload, expected) in cases {
+            let bytes = short(OURS, 0, payload);
+            let packet = wire::packets(&bytes).next().unwrap();
+            let raw = format!("\"raw\":{{\"length\":{}}}", bytes.len());
+            let header =
+                "{\"header\":{\"packet_type\":\"1RTT\",\"packet_number\":0,\"packet_number_length\":1}";
+            assert_eq!(described(&packet, 0), format!("{header},{raw},\"frames\":[{expected}]"));
+        }
+        let both = short(OURS, 0, &[1, 0x1E]);
+        let written = described(&wire::packets(&both).next().unwrap(), 0);
+        assert!(
+            written.ends_with("[{\"frame_type\":\"ping\"},{\"frame_type\":\"handshake_done\"}]"),
+            "{written}"
+        );
+    }
+
+    /// A connection begins with its first packet, whose destination names it. RFC 9002, appendices A.2 and B.2,
+    /// has the parameters. A long header's length covers number, payload and tag (RFC 9000, section 17.2).
+    #[test]
+    fn a_connection_begins_with_its_first_packet() {
+        let mut log = Log::new([CLIENT, SERVER], [1200, 12_000]);
+        log.sent(ms(1), &long(0, [FIRST, OURS], 0, &[1]), true);
+        let entries = log.take();
+        assert!(entries.iter().all(|entry| (entry.at, &*entry.connection) == (ms(1), "a1a1a1a1a1a1a1a1")));
+        let tuple = |ip, port| format!("{{\"ip_v4\":\"{ip}\",\"port_v4\":{port}}}");
+        let expected = [
+            format!("{{\"local\":{},\"remote\":{}}}", tuple("10.0.0.1", 49_152), tuple("10.0.0.2", 443)),
+            "{\"reordering_threshold\":3,\"time_threshold\":1.125,\"timer_granularity\":1,\"initial_rtt\":333,\
+             \"max_datagram_size\":1200,\"initial_congestion_window\":12000,\
+             \"minimum_congestion_window\":2400,\"persistent_congestion_threshold\":3}"
+                .to_owned(),
+            "{\"header\":{\"packet_type\":\"initial\",\"packet_number\":0,\"packet_number_length\":1,\"length\":18,\
+             \"version\":\"00000001\",\"scid\":\"b2b2b2b2b2b2b2b2\",\"dcid\":\"a1a1a1a1a1a1a1a1\"},\
+             \"raw\":{\"length\":44},\"frames\":[{\"frame_type\":\"ping\"}],\"trigger\":\"pto_probe\"}"
+                .to_owned(),
+        ];
+        assert_eq!(entries.iter().map(|entry| &entry.data).collect::<Vec<_>>(), expected.each_ref());
+        let found: Vec<_> = entries.iter().map(|entry| entry.name).collect();
+        assert_eq!(found, ["quic:connection_started", "quic:recovery_parameters_set", "quic:packet_sent"]);
+        // All IDs that either end names lead to it: of headers, and of NEW_CONNECTION_ID frames.
+        log.received(ms(2), &long(2, [OURS, THEIRS], 0, &[1]), None, false);
+        let more = [&[0x18, 1, 0, 8][..], &[0xD4; 8], &[7; 16]].concat();
+        log.received(ms(3), &short(OURS, 0, &more), None, true);
+        log.sent(ms(4), &short([0xD4; 8], 0, &[1]), false);
+        log.sent(ms(5), &short(THEIRS, 1, &[1]), false);
+        assert_eq!(names(&mut log), ["packet_received", "packet_received", "packet_sent", "packet_sent"]);
+        // Another destination is another connection, of which later events are.
+        log.sent(ms(6), &long(0, [[0xE5; 8], [0xF6; 8]], 0, &[1]), false);
+        log.connected(ms(7));
+        log.closed(ms(8), true);
+        log.closed(ms(9), false);
+        log.expired(ms(10));
+        let entries = log.take();
+        assert!(entries.iter().all(|entry| entry.connection == "e5e5e5e5e5e5e5e5"));
+        assert_eq!(
+            entries[3..].iter().map(|entry| (&entry.name[5..], &*entry.data)).collect::<Vec<_>>(),
+            [
+                ("connection_state_updated", "{\"new\":\"handshake_complete\"}"),
+                ("connection_closed", "{\"initiator\":\"local\"}"),
+                ("connection_closed", "{\"initiator\":\"remote\"}"),
+                ("timer_updated", "{\"timer_type\":\"pto\",\"event_type\":\"expired\"}"),
+            ]
+        );
+    }
+
+    /// Packet numbers are whole, each space has its own. The 300th is written with one byte: 300 mod 256.
+    #[test]
+    fn packet_numbers_are_whole() {
+        let numbers = |log: &mut Log| -> Vec<u64> {
+            let number = |data: &str| {
+                let (_, rest) = data.split_once("\"packet_number\":").unwrap();
+                rest.split(',').next().unwrap().parse().unwrap()
+            };
+            told(log).iter().map(|(_, data)| number(data)).collect()
+        };
+        let mut log = begun();
+        (1..=300).for_each(|number: u64| log.sent(ms(4), &short(THEIRS, number as u8, &[1]), false));
+        log.sent(ms(5), &long(2, [THEIRS, OURS], 0, &[1]), false);
+        log.sent(ms(5), &long(0, [THEIRS, OURS], 1, &[1]), false);
+        let sent = numbers(&mut log);
+        assert_eq!((sent[299], &sent[300..]), (300, &[0, 1][..]));
+        (0..=300).for_each(|number: u64| log.received(ms(6), &short(OURS, number as u8, &[1]), None, true));
+        // One that comes late moves nothing back: the next is expected after the largest.
+        log.received(ms(7), &short(OURS, 200, &[1]), None, true);
+        log.received(ms(7), &short(OURS, 80, &[1]), None, true);
+        assert_eq!(numbers(&mut log)[300..], [300, 200, 336]);
+    }
+
+    /// A 1-RTT packet before its keys is dropped, and does not count as the latest of its space.
+    #[test]
+    fn a_packet_without_keys_is_dropped() {
+        let mut log = begun();
+        log.received(ms(5), &short(OURS, 7, &[1]), None, false);
+        let header = "{\"header\":{\"packet_type\":\"1RTT\",\"packet_number\":7,\"packet_number_length\":1}";
+        let data = format!("{header},\"raw\":{{\"length\":27}},\"trigger\":\"key_unavailable\"}}");
+        assert_eq!(told(&mut log), [("packet_dropped", data)]);
+        log.received(ms(6), &long(2, [OURS, THEIRS], 0, &[1]), None, false);
+        log.received(ms(6), &short(OURS, 7, &[1]), None, true);
+        assert_eq!(names(&mut log), ["packet_received", "packet_received"]);
+    }
+
+    /// The ECN codepoint is told when it changes, with the datagram's length.
+    #[test]
+    fn codepoints_are_told_once() {
+        let mut log = begun();
+        let packet = short(OURS, 1, &[1]);
+        for (ecn, name) in [
+            (Some(EcnCodepoint::Ect0), "ECT(0)"),
+            (Some(EcnCodepoint::Ce), "CE"),
+            (Some(EcnCodepoint::Ect1), "ECT(1)"),
+            (None, "Not-ECT"),
+        ] {
+            log.received(ms(5), &packet, ecn, true);
+            log.received(ms(5), &packet, ecn, true);
+            let found = told(&mut log);
+            let data = format!("{{\"count\":1,\"raw\":[{{\"length\":27}}],\"ecn\":[\"{name}\"]}}");
+            assert_eq!((found.len(), &found[0]), (3, &("udp_datagrams_received", data)));
+        }
+    }
+
+    /// RFC 9000, sections 8.2 and 9: a new address is told once, and is valid with the answer to its challenge.
+    #[test]
+    fn a_migration_ends_with_the_response() {
+        let mut log = begun();
+        let response = short(OURS, 1, &[0x1B, 1, 2, 3, 4, 5, 6, 7, 8]);
+        log.received(ms(5), &response, None, true);
+        for remote in [None, Some(SERVER)] {
+            log.migrated(ms(5), remote);
+        }
+        assert_eq!(names(&mut log), ["packet_received"]);
+        let moved = SocketAddr::new(SERVER.ip(), 444);
+        log.migrated(ms(6), Some(moved));
+        log.migrated(ms(6), Some(moved));
+        log.received(ms(7), &short(OURS, 2, &[1]), None, true);
+        log.received(ms(8), &response, None, true);
+        log.received(ms(9), &response, None, true);
+        let found = told(&mut log);
+        let at = "{\"new\":\"migration_started\",\"tuple_remote\":{\"ip_v4\":\"10.0.0.2\",\"port_v4\":444}}";
+        assert_eq!(found[0], ("migration_state_updated", at.to_owned()));
+        let over = "{\"old\":\"migration_started\",\"new\":\"migration_complete\"}";
+        assert_eq!(found[3], ("migration_state_updated", over.to_owned()));
+        assert_eq!(found.len(), 5);
+    }
+
+    /// Lost are the oldest packets in flight of one space whose bytes are told, sent up to the time that is told.
+    /// Padding is in flight, an acknowledgement alone is not (RFC 9002, section 2).
+    #[test]
+    fn the_oldest_in_flight_are_lost() {
+        let lost = |sent: u64, bytes: u64| {
+            let mut log = begun();
+            log.sent(ms(4), &short(THEIRS, 1, &[0]), false);
+            log.sent(ms(4), &short(THEIRS, 2, &[2, 0, 0, 0, 0]), false);
+            for number in 3..=5 {
+                log.sent(ms(u64::from(number)), &short(THEIRS, number, &[1]), false);
+            }
+            // Acknowledged: 3 alone.
+            log.received(ms(8), &short(OURS, 1, &[2, 3, 0, 0, 0]), None, true);
+            log.take();
+            log.lost(ms(9), ms(sent), bytes);
+            let header = |data: &str| {
+                let rest = data.strip_prefix("{\"header\":{\"packet_type\":\"").unwrap().strip_suffix("}}");
+                rest.unwrap().replace("\",\"packet_number\":", " ")
+            };
+            let found: Vec<_> = told(&mut log);
+            assert!(found.iter().all(|(name, _)| *name == "packet_lost"));
+            found.iter().map(|(_, data)| header(data)).collect::<Vec<_>>()
+        };
+        assert_eq!(lost(4, 27), ["1RTT 0"]);
+        assert_eq!(lost(4, 54), ["1RTT 0", "1RTT 1"]);
+        assert_eq!(lost(4, 81), ["1RTT 0", "1RTT 1", "1RTT 4"]);
+        assert_eq!(lost(4, 108), [""; 0], "5 was sent later");
+        assert_eq!(lost(5, 108).len(), 4);
+        assert_eq!(lost(5, 28), [""; 0], "no packets have so many bytes");
+        assert_eq!(lost(4, 44), ["initial 0"]);
+        Log::new([CLIENT, SERVER], [1200, 12_000]).lost(ms(1), ms(1), 1);
+    }
+
+    /// An acknowledgement of many ranges takes out what it names.
+    #[test]
+    fn acknowledged_packets_are_not_lost() {
+        let mut log = begun();
+        (1..=9).for_each(|number| log.sent(ms(4), &short(THEIRS, number, &[1]), false));
+        // 8 to 9, 5 and 0 to 1: 2, 3, 4, 6 and 7 are open.
+        log.received(ms(8), &short(OURS, 1, &[2, 9, 0, 2, 1, 1, 0, 2, 1]), None, true);
+        log.take();
+        log.lost(ms(9), ms(4), 5 * 27);
+        assert_eq!(names(&mut log).len(), 5);
+        // The oldest lies above the last range: it stays.
+        log.sent(ms(9), &short(THEIRS, 10, &[1]), false);
+        log.received(ms(9), &short(OURS, 2, &[2, 9, 0, 0, 9]), None, true);
+        log.take();
+        log.lost(ms(9), ms(9), 27);
+        assert_eq!(names(&mut log), ["packet_lost"]);
+    }
+
+    /// Values of the recovery are told when they change; states with the one before. Another connection tells all
+    /// anew.
+    #[test]
+    fn recovery_is_told_by_its_changes() {
+        let mut log = begun();
+        let millis = Duration::from_millis;
+        let first =
+            Metrics { latest: millis(5), smoothed: millis(6), window: 7, threshold: None, in_flight: 9 };
+        let all = "{\"latest_rtt\":5.000000,\"smoothed_rtt\":6.000000,\"congestion_window\":7";
+        let cases = [
+            (first, format!("{all},\"bytes_in_flight\":9}}")),
+            (Metrics { threshold: Some(8), ..first }, "{\"ssthresh\":8}".to_owned()),
+            (
+                Metrics { latest: Duration::from_nanos(1_000_001), threshold: Some(8), ..first },
+                "{\"latest_rtt\":1.000001}".to_owned(),
+            ),
+            (first, "{\"latest_rtt\":5.000000}".to_owned()),
+        ];
+        for (metrics, data) in cases {
+            log.metrics(ms(5), metrics);
+            log.metrics(ms(5), metrics);
+            assert_eq!(told(&mut log), [("recovery_metrics_updated", data)]);
+        }
+        for (state, data) in [
+            ("slow_start", "{\"new\":\"slow_start\"}"),
+            ("recovery", "{\"old\":\"slow_start\",\"new\":\"recovery\"}"),
+        ] {
+            log.state(ms(5), state);
+            log.state(ms(5), state);
+            assert_eq!(told(&mut log), [("congestion_state_updated", data.to_owned())]);
+        }
+        log.sent(ms(6), &long(0, [[0xE5; 8], [0xF6; 8]], 0, &[1]), false);
+        log.state(ms(6), "recovery");
+        log.metrics(ms(6), first);
+        let found = told(&mut log);
+        assert_eq!(found[3].1, "{\"new\":\"recovery\"}");
+        assert_eq!(found[4].1, format!("{all},\"bytes_in_flight\":9}}"));
+    }
+}

@@ -144,7 +144,6 @@ impl QuinnEndpoint {
                 }
             }
             Some(DatagramEvent::NewConnection(incoming)) => {
-                self.buffer.clear();
                 match self.endpoint.accept(incoming, instant(now), &mut self.buffer, None) {
                     Ok(made) => {
                         self.connections.push(made);
@@ -349,4 +348,53 @@ pub(crate) fn contents(
         }
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crypto::ResetKey;
+    use crate::random::{ConnectionIds, Mix};
+    use quinn_proto::crypto::HmacKey as _;
+    use quinn_proto::{EndpointConfig, ServerConfig};
+
+    /// RFC 9000, section 10.3: a packet of a connection that nobody knows is answered by a stateless reset, which
+    /// is shorter and ends with the token of its connection ID. A short packet gets none.
+    #[test]
+    fn an_unknown_connection_is_reset() {
+        let mut config = EndpointConfig::new(std::sync::Arc::new(ResetKey(7)));
+        config.cid_generator(|| Box::new(ConnectionIds(Mix::new(1, 1))));
+        let endpoint =
+            Endpoint::new(std::sync::Arc::new(config), None::<std::sync::Arc<ServerConfig>>, false, None);
+        let mut server = QuinnEndpoint::new(endpoint, false, true);
+        let datagram = |size| {
+            let mut bytes = vec![0x40, 1, 2, 3, 4, 5, 6, 7, 8];
+            bytes.resize(size, 9);
+            BytesMut::from(&bytes[..])
+        };
+        // What is left of an earlier datagram is no part of it.
+        server.buffer = vec![1; 100];
+        assert!(!server.receive(Time::ZERO, datagram(100), 3, false));
+        let (bytes, is_capable, port) = server.transmit(Time::ZERO).unwrap();
+        assert!((21..100).contains(&bytes.len()) && bytes[0] & 0xC0 == 0x40, "{bytes:?}");
+        let mut token = [0; 32];
+        ResetKey(7).sign(&[1, 2, 3, 4, 5, 6, 7, 8], &mut token);
+        assert_eq!((&bytes[bytes.len() - 16..], is_capable, port), (&token[..16], false, 3));
+        server.receive(Time::ZERO, datagram(20), 3, false);
+        assert!(server.transmit(Time::ZERO).is_none());
+        assert_eq!((server.due(), server.has_timer(), server.is_unarmed()), (Time::MAX, false, false));
+    }
+
+    /// Zeros at a datagram's end are filler, whatever their number.
+    #[test]
+    fn filler_is_what_ends_with_zeros() {
+        for (data, zeros) in [(0, 0), (0, 1), (3, 0), (3, 7), (3, 8), (3, 63), (3, 255), (3, 1024), (3, 3001)]
+        {
+            let mut bytes = vec![5; data];
+            bytes.resize(data + zeros, 0);
+            let made = compact(&bytes, 2);
+            assert_eq!((made.bytes.len(), made.filler as usize, made.port), (data, zeros, 2));
+            assert_eq!(whole(&made, &mut BytesMut::new()), bytes);
+        }
+    }
 }

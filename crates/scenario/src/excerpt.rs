@@ -129,6 +129,23 @@ mod tests {
         assert_eq!(wide.matches('^').count(), WIDEST - super::BEFORE);
     }
 
+    /// A line of 100 characters is shown whole, one of 101 is not. The part begins 40 characters before the place, a
+    /// sign on either side says that there is more.
+    #[test]
+    fn a_part_of_a_line_says_where_there_is_more() {
+        let shown = |before: usize, after: usize| {
+            let shown = of(&format!("{}7{}", "k".repeat(before), "x".repeat(after)), "7");
+            let lines: Vec<&str> = shown.lines().collect();
+            let part = lines[1].strip_prefix("1 | ").unwrap().to_owned();
+            assert_eq!(part.chars().nth(lines[2].find('^').unwrap() - 4), Some('7'), "{part}");
+            let ends = (part.starts_with('…'), part.ends_with('…'));
+            (part.trim_matches('…').chars().count(), ends)
+        };
+        assert_eq!((shown(50, 49), shown(50, 50)), ((100, (false, false)), (91, (true, false))));
+        assert_eq!((shown(40, 60), shown(41, 59)), ((100, (false, true)), (100, (true, false))));
+        assert_eq!((shown(41, 60), shown(0, 100)), ((100, (true, true)), (60, (false, true))));
+    }
+
     #[test]
     fn a_terminal_is_told_nothing() {
         let shown = of("a\t= \"\u{1b}[2J\u{202e}b\"", "\"\u{1b}[2J\u{202e}b\"");

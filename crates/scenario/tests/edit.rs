@@ -51,6 +51,8 @@ fn fields_are_set_by_path() {
 fn wrong_overrides_are_refused() {
     let scenario = dumbbell();
     refused(scenario.set("run.durration", "10 s"), &["d.toml: run.durration", "did you mean \"duration\"?"]);
+    // A field that is not there is named as it was written.
+    assert_eq!(scenario.set("run.durration", "10 s").unwrap_err().field, "run.durration");
     refused(scenario.set("run.duration", "-10 s"), &["run.duration", "it is negative"]);
     refused(scenario.set("radio.1.sensing.off", "1 s"), &["no element \"1\"", "\"radio\""]);
     refused(scenario.set("radio.1.sensing.off", "1 s"), &["write 0, or a name: one of \"radio\""]);

@@ -56,6 +56,8 @@ fn a_period_has_an_outage_and_two_edges() {
     assert_eq!(changes(&mut radio, 21_000), expected);
     assert_eq!(radio.stats(Time::from_millis(21_000)).switching, MS(100));
     assert_eq!(radio.stats(Time::from_millis(21_000)).handoffs, 2);
+    // Satellites are counted one by one.
+    assert_eq!(radio.channel().0, LeoRadio::new(&config(), 1, "satellite").channel().0 + 2);
 }
 
 /// An outage longer than the first edge: the delay is back before the link is.

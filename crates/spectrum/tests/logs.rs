@@ -327,6 +327,8 @@ fn bad_lines_are_named_with_file_line_and_reason() {
 #[test]
 fn released_generator_follows_its_script() {
     let generator = MapGenerator { users: 2000, ..MapGenerator::default() };
+    // Its script has 10 PUs unless told otherwise.
+    assert_eq!(MapGenerator::default().generate(3).unwrap().users.len(), 10);
     let map = generator.generate(3).unwrap();
     assert_eq!(map.users.len(), 2000);
     assert_eq!(released::read_map("map.txt", &released::write_map(&map).unwrap()).as_ref(), Ok(&map));

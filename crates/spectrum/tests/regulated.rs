@@ -93,6 +93,7 @@ fn a_dpa_suspends_the_grant_at_the_next_heartbeat() {
     assert_eq!((stats.pu_arrivals, stats.handoffs), (1, 0));
     let protection = radio.protection(s(600.0));
     assert_eq!((protection.vacated, protection.vacate_max), (1, Duration::from_millis(25_200)));
+    assert_eq!(protection.outlasted, 0, "no incumbent was there before");
 }
 
 /// WINNF-TS-0016 section 8.6, response code 500 with operationParam: another channel where one is free. The
@@ -333,6 +334,20 @@ fn nobody_is_transmitted_over_beyond_the_allowed_time() {
     }
     assert!(interfered > SECOND * 50_000, "{interfered}: primary users do suffer, within the allowed time");
     assert!(open > SECOND * 5_000_000, "{open}: radios do transmit");
+}
+
+/// A CBSD asks for the channel that its radio begins on.
+#[test]
+fn a_cbsd_asks_for_its_own_channel() {
+    let config = CognitiveConfig {
+        regulation: Some(cbrs(CbrsRules::default())),
+        channel: ChannelId(2),
+        ..CognitiveConfig::default()
+    };
+    let (detector, policy) = (Box::new(FixedDetector::PERFECT), Box::new(RoundRobin));
+    let mut radio =
+        CognitiveRadio::new(config, band(&[&[], &[], &[]]), detector, policy, 1, "radio").unwrap();
+    assert_eq!(openings(&mut radio, 10.0), [(0.0, 10.0, 2)]);
 }
 
 #[test]

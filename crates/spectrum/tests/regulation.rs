@@ -105,6 +105,20 @@ fn a_grant_expires() {
     cbsd.advance(s(100.0));
     assert_eq!(cbsd.state(), GrantState::Idle);
     assert!(!cbsd.transmits(s(160.0)));
+    // The next grant is asked for with the heartbeat that is due, or 30 s after the expiry.
+    for (heartbeat, asks) in [(60, 120.0), (500, 130.0)] {
+        let mut cbsd = self::cbsd();
+        cbsd.advance(Time::ZERO);
+        let operation = Operation::default();
+        cbsd.hear(
+            Time::ZERO,
+            SasAnswer::Grant { operation, expires: s(100.0), heartbeat: SECOND * heartbeat },
+        );
+        for at in [0.0, 60.0, 100.0] {
+            let _ = cbsd.advance(s(at));
+        }
+        assert_eq!((cbsd.state(), cbsd.next_change()), (GrantState::Idle, s(asks)));
+    }
 }
 
 /// 10^4 runs: incumbents come and go, answers are lost. A SAS that answers heartbeats with 501 while an

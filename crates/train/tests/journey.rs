@@ -222,6 +222,21 @@ fn a_tunnel_takes_the_signal_and_a_border_the_link() {
 }
 
 /// The radio tells the course as phases, events and time; the rate follows the level.
+/// A border at which a measurement falls is crossed once: at rest in the middle of its station, and on the move.
+#[test]
+fn a_border_is_crossed_once() {
+    let mut line = line();
+    // 20 s after it has left, the train is at 100 m (`the_timetable_is_that_of_constant_acceleration`).
+    let at = Timetable::new(&line, Duration::from_secs(10), 1, "test").at(Time::from_millis(30_000)).0;
+    for at in [at, 10_000.0] {
+        line.borders = vec![Border { at, outage: fixed(150) }];
+        let crossed = course(&line, 1);
+        let borders = crossed.outages().filter(|outage| outage.2 == OutageCause::Border);
+        let spans: Vec<Duration> = borders.map(|(start, end, _)| end - start).collect();
+        assert_eq!(spans, [Duration::from_millis(150)], "{at}");
+    }
+}
+
 #[test]
 fn the_radio_follows_its_course() {
     let mut line = line();
@@ -340,15 +355,18 @@ fn with_tunnels() -> Line {
 #[test]
 fn the_outage_map_of_a_line_without_luck_is_right() {
     let line = with_tunnels();
-    let earlier: Vec<Course> = (10..20).map(|seed| course(&line, seed)).collect();
     let present = course(&line, 1);
-    let mut map = OutageMap::new(&line, &earlier, map_config(), RandomStream::new(1, "x", 0));
-    // Behind the second tunnel the other base station is louder: no handover.
-    assert_eq!(map.zones().len(), 3);
-    assert!(map.zones().iter().all(|zone| zone.journeys == 10));
-    let found = assess(&outages(&present), &all(&mut map, &present));
-    assert_eq!((found.missed, found.false_ones), (0, 0));
-    assert!(found.start_errors.iter().chain(&found.end_errors).all(|error| error.abs() < 0.25), "{found:?}");
+    for journeys in [1, 10] {
+        let earlier: Vec<Course> = (0..journeys).map(|seed| course(&line, 10 + u64::from(seed))).collect();
+        let mut map = OutageMap::new(&line, &earlier, map_config(), RandomStream::new(1, "x", 0));
+        // Behind the second tunnel the other base station is louder: no handover.
+        assert_eq!(map.zones().len(), 3);
+        assert!(map.zones().iter().all(|zone| zone.journeys == journeys));
+        let found = assess(&outages(&present), &all(&mut map, &present));
+        assert_eq!((found.missed, found.false_ones), (0, 0));
+        let mut errors = found.start_errors.iter().chain(&found.end_errors);
+        assert!(errors.all(|error| error.abs() < 0.25), "{found:?}");
+    }
 }
 
 /// Another driver, other stops: position and speed still tell, where a timetable would be off by the time

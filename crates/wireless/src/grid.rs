@@ -137,6 +137,36 @@ mod tests {
         assert_eq!(drawn(8.0), (1.5, 6, 1));
     }
 
+    /// Without any reach a point finds those at its place.
+    #[test]
+    fn a_reach_of_nothing_finds_what_is_there() {
+        let mut grid = Grid::default();
+        grid.build(
+            &[Position::new(0.0, 0.0), Position::new(5.0, 1.0), Position::new(5.0, 1.0)],
+            0.0,
+            0.0,
+            Time::ZERO,
+        );
+        assert_eq!(found(&grid, Position::new(5.0, 1.0), 0.0), [1, 2]);
+        assert_eq!((grid.slack, grid.expires), (0.0, Time::MAX));
+    }
+
+    /// Squares of points that move hold until a point may have left the slack, a nanosecond at least.
+    #[test]
+    fn squares_of_moving_points_are_out_of_date_in_time() {
+        let drawn = |reach: f64, speed: f64| {
+            let mut grid = Grid::default();
+            grid.build(&[Position::new(0.0, 0.0)], reach, speed, Time::from_millis(500));
+            (grid.slack, grid.expires)
+        };
+        let (slack, expires) = drawn(100.0, 4.0);
+        assert_eq!(
+            (slack, expires),
+            (100.0 * SLACK, Time::from_millis(500) + Duration::from_secs_f64(slack / 4.0))
+        );
+        assert_eq!(drawn(100.0, 1e30).1, Time::from_nanos(500_000_001));
+    }
+
     /// Everybody within reach is found, wherever one stands: inside, on the border, far outside.
     #[test]
     fn nobody_within_reach_is_missed() {

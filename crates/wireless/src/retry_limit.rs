@@ -72,3 +72,30 @@ impl JsonSchema for RetryLimit {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::de::IntoDeserializer;
+    use serde::de::value::Error;
+
+    /// A number from 1 to 1000, signed as in TOML or unsigned as in JSON, or "infinite".
+    #[test]
+    fn limits_are_numbers_or_infinite() {
+        let signed =
+            |value: i64| RetryLimit::deserialize(IntoDeserializer::<Error>::into_deserializer(value));
+        let unsigned =
+            |value: u64| RetryLimit::deserialize(IntoDeserializer::<Error>::into_deserializer(value));
+        let text = |value: &str| RetryLimit::deserialize(IntoDeserializer::<Error>::into_deserializer(value));
+        for times in [1, 7, 1000] {
+            let found = [signed(i64::from(times)), unsigned(u64::from(times))];
+            assert_eq!(found, [const { 0 }; 2].map(|_| Ok(RetryLimit::Times(times))));
+        }
+        assert!([-1, 0, 1001, 1 << 32, i64::MAX].map(signed).iter().all(Result::is_err));
+        assert!([0, 1001, u64::MAX].map(unsigned).iter().all(Result::is_err));
+        assert_eq!(text("infinite"), Ok(RetryLimit::Infinite));
+        let wrong = text("never").unwrap_err().to_string();
+        assert!(wrong.ends_with("expected a number of failures from 1 to 1000, or \"infinite\""), "{wrong}");
+        assert_eq!((RetryLimit::Times(7).times(), RetryLimit::Infinite.times()), (7, u32::MAX));
+    }
+}

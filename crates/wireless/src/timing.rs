@@ -108,3 +108,40 @@ impl MacConfig {
         timing.transit(&timing.frames(bytes, rate))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// IEEE 802.11-2007, clauses 9.2 and 15 (DSSS): SIFS of 10 us, slots of 20 us, a preamble with header of 192 us.
+    /// An RTS has 20 bytes, a CTS and an ACK 14.
+    #[test]
+    fn frames_take_what_the_standard_says() {
+        let mbps = |mega: u64| Rate::from_bits_per_second(mega * 1_000_000);
+        let us = Duration::from_micros;
+        let mut mac = MacConfig::default();
+        mac.dcf.basic_rate = mbps(1);
+        (mac.dcf.slot, mac.dcf.sifs, mac.dcf.preamble) = (us(20), us(10), us(192));
+        let header = mac.dcf.header_bytes();
+        let timing = Timing::new(&mac, us(1));
+        assert_eq!((timing.difs, timing.eifs(mbps(2))), (us(50), us(10 + 192 + 112 + 50)));
+        let frames = timing.frames(500, mbps(2));
+        assert_eq!([frames.rts, frames.cts, frames.ack], [us(192 + 160), us(192 + 112), us(192 + 112)]);
+        assert_eq!(frames.data, us(192 + 4 * (500 + header)));
+        // A channel slower than the basic rate has its own for all frames.
+        let slow = timing.frames(500, Rate::from_bits_per_second(500_000));
+        assert_eq!([slow.rts, slow.ack], [us(192 + 320), us(192 + 224)]);
+        let data = frames.data;
+        let without = Frames { with_rts: false, ..frames };
+        assert_eq!(timing.exchange(&without), data + frames.ack + us(10 + 1 + 1));
+        let with = Frames { with_rts: true, ..frames };
+        assert_eq!(timing.exchange(&with), timing.exchange(&without) + frames.rts + frames.cts + us(2 * 11));
+        // A frame as long as the threshold goes without RTS, one byte more does not.
+        mac.dcf.rts_threshold = cogtcp_units::Bytes::new(500 + header);
+        let timing = Timing::new(&mac, us(0));
+        assert_eq!([500, 501].map(|bytes| timing.frames(bytes, mbps(2)).with_rts), [false, true]);
+        assert_eq!(mac.transit(500, mbps(2)), data);
+        mac.rules.answer_rate = AnswerRate::Same;
+        assert_eq!(Timing::new(&mac, us(0)).frames(500, mbps(2)).ack, us(192 + 56));
+    }
+}

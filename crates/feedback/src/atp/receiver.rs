@@ -114,3 +114,82 @@ impl Endpoint for AtpReceiver {
         show("hop_delay_s", self.hop_delay_s.unwrap_or(f64::NAN));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_endpoint::{Supply, Waiting};
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// 1000 B from `offset` on that were sent at `sent` arrive at `ms`.
+    fn arrive(receiver: &mut AtpReceiver, ms: u64, sent: u64, offset: u64, is_probe: bool) {
+        let data = Data { offset, sent: at(sent), is_probe };
+        let packet = Datagram { bytes: data.encode(), filler: 1000, ..Datagram::default() };
+        receiver.handle_packet(at(ms), Received { packet: &packet, path: PathId::default(), marked: false });
+    }
+
+    fn report(receiver: &mut AtpReceiver, ms: u64) -> Option<Report> {
+        receiver.poll_transmit(at(ms)).and_then(|sent| Report::decode(&sent.packet.bytes))
+    }
+
+    /// An open sender without data is not over; its packets ask for stamps, and for no marks.
+    #[test]
+    fn a_sender_without_data_waits() {
+        let mut sender = super::super::AtpSender::new(1000, AtpSettings::default());
+        sender.open(at(0));
+        assert!(sender.poll_transmit(at(1)).is_none() && sender.poll_event().is_none());
+        assert_eq!(sender.progress().waiting, Waiting::Application);
+        sender.supply(at(1), Supply::Bytes(1500));
+        let sent = sender.poll_transmit(at(5000)).unwrap();
+        assert_eq!((sent.ecn_capable, sent.data), (false, 1000));
+        sender.close(at(5000));
+        assert!(sender.poll_event().is_none(), "not all has arrived");
+        let mut shown = Vec::new();
+        sender.observe(&mut |name, value| shown.push((name, value)));
+        sender.count(&mut |name, value| shown.push((name, value)));
+        let names: Vec<&str> = shown.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["allowed_rate_bps", "route_rate_bps", "smoothed_rtt_s", "probes"]);
+        assert_eq!(
+            sender.progress().rate_bytes_per_s.map(|rate| 8.0 * rate as f64),
+            Some(shown[0].1.floor())
+        );
+    }
+
+    /// A report each epoch in which data came, and one at once for a probe; an epoch without data ends them.
+    #[test]
+    fn an_epoch_with_data_has_a_report() {
+        let mut receiver = AtpReceiver::new(AtpSettings::default());
+        assert_eq!((receiver.poll_timeout(), report(&mut receiver, 0)), (Time::MAX, None));
+        arrive(&mut receiver, 100, 50, 0, false);
+        assert_eq!(receiver.poll_timeout(), at(1100));
+        // Behind a gap, and sent before the packet that arrived last.
+        arrive(&mut receiver, 200, 40, 3000, false);
+        receiver.handle_timeout(at(1099));
+        assert_eq!(report(&mut receiver, 1099), None);
+        receiver.handle_timeout(at(1100));
+        let first = Report {
+            cumulative: 1000,
+            answers: at(50),
+            delay: Duration::from_millis(1005),
+            hop_delay: Duration::ZERO,
+            blocks: vec![(3000, 4000)],
+        };
+        assert_eq!((report(&mut receiver, 1105), receiver.poll_timeout()), (Some(first), at(2105)));
+        // Sent at the same time as the last: the later arrival counts.
+        arrive(&mut receiver, 1200, 50, 500, true);
+        let probed = report(&mut receiver, 1200).map(|it| (it.cumulative, it.answers, it.delay));
+        assert_eq!((probed, receiver.poll_timeout()), (Some((1500, at(50), Duration::ZERO)), at(2200)));
+        receiver.handle_timeout(at(2200));
+        assert_eq!((report(&mut receiver, 2200), receiver.poll_timeout()), (None, Time::MAX));
+        arrive(&mut receiver, 3000, 2900, 1500, false);
+        assert_eq!((report(&mut receiver, 3000), receiver.poll_timeout()), (None, at(4000)));
+        let progress = receiver.progress();
+        let bytes = (progress.delivered_bytes, progress.received_bytes, progress.duplicate_bytes);
+        assert_eq!((bytes, progress.sent_packets), ((2500, 3500, 500), 2));
+        assert_eq!((receiver.poll_event(), receiver.poll_event()), (Some(EndpointEvent::Connected), None));
+        receiver.observe(&mut |name, value| assert!(name == "hop_delay_s" && value.is_nan()));
+    }
+}

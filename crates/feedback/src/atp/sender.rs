@@ -331,3 +331,45 @@ impl Endpoint for AtpSender {
         show("smoothed_rtt_s", self.rtt_s);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    fn report(answers: u64, blocks: Vec<(u64, u64)>) -> Report {
+        let (delay, hop_delay) = (Duration::ZERO, Duration::ZERO);
+        Report { cumulative: 0, answers: at(answers), delay, hop_delay, blocks }
+    }
+
+    /// Lost is what left before the packet that the report answers, and has not arrived: once. Where its blocks are
+    /// full, what lies beyond the last is not known.
+    #[test]
+    fn what_left_before_the_answered_packet_is_lost() {
+        let sender = || {
+            let mut sender = AtpSender::new(1000, AtpSettings::default());
+            for (offset, sent) in [(0, 5), (1000, 6), (2000, 7), (3000, 4)] {
+                sender.outstanding.insert(offset, Sent { len: 1000, at: at(sent) });
+            }
+            sender
+        };
+        let lost = |sender: &AtpSender| sender.lost.iter().copied().collect::<Vec<u64>>();
+        let mut some = sender();
+        some.detect(&report(6, Vec::new()));
+        assert_eq!((lost(&some), some.progress.lost_packets), (vec![0, 3000], 2));
+        assert_eq!((some.poll_event(), some.poll_event()), (Some(EndpointEvent::Loss), None));
+        some.detect(&report(6, Vec::new()));
+        assert_eq!((some.poll_event(), some.progress.lost_packets), (None, 2));
+        some.detect(&report(8, Vec::new()));
+        assert_eq!((lost(&some), some.progress.lost_packets), (vec![0, 1000, 2000, 3000], 4));
+        let blocks = |count: u64| (1..=count).map(|n| (3000 - 10 * n, 2000)).rev().collect();
+        for (count, expected) in [(MOST_BLOCKS as u64, vec![0, 1000]), (19, vec![0, 1000, 2000, 3000])] {
+            let mut full = sender();
+            full.detect(&report(8, blocks(count)));
+            assert_eq!(lost(&full), expected, "{count}");
+        }
+    }
+}

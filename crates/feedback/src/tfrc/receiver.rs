@@ -315,4 +315,122 @@ mod tests {
         TfrcReceiver::new(1000, true).observe(&mut |name, value| shown.push((name, value)));
         assert_eq!(shown, [("loss_event_rate", 0.0)]);
     }
+
+    fn at(ms: u64) -> Time {
+        Time::from_millis(ms)
+    }
+
+    /// Packet `number` of 1000 B arrives at `ms`, marked or not; its sender knows a round-trip time of 100 ms.
+    fn arrive(receiver: &mut TfrcReceiver, ms: u64, number: u64, marked: bool) {
+        let data = Data { number, sent: at(ms), rtt: Duration::from_millis(100), restarts: false };
+        let packet = Datagram { bytes: data.encode(), filler: 1000, ..Datagram::default() };
+        receiver.handle_packet(at(ms), Received { packet: &packet, path: PathId::default(), marked });
+    }
+
+    /// RFC 5348 section 5.1: a packet is lost with the third later one, unless it has come before. One that comes
+    /// again, or after it was declared lost, brings nothing.
+    #[test]
+    fn a_packet_is_lost_with_the_third_later_one() {
+        let mut receiver = TfrcReceiver::new(1000, false);
+        let lost: Vec<u64> = [0, 1, 4, 5, 3, 5, 6, 7, 2, 6]
+            .into_iter()
+            .map(|number| {
+                arrive(&mut receiver, 10, number, false);
+                receiver.lost
+            })
+            .collect();
+        assert_eq!(lost, [0, 0, 0, 0, 0, 0, 1, 1, 1, 1]);
+        let progress = receiver.progress();
+        assert_eq!(
+            (progress.lost_packets, progress.delivered_bytes, progress.duplicate_bytes),
+            (1, 7000, 3000)
+        );
+        assert_eq!((receiver.poll_event(), receiver.poll_event()), (Some(EndpointEvent::Connected), None));
+    }
+
+    /// Section 5.2: a missing packet would have come between its neighbours. It is of the last loss event if it would
+    /// have come within a round-trip time of its begin.
+    #[test]
+    fn losses_of_a_round_trip_are_one_event() {
+        let mut receiver = TfrcReceiver::new(1000, false);
+        arrive(&mut receiver, 100, 0, false);
+        arrive(&mut receiver, 400, 3, false);
+        let expected: Vec<_> = receiver.missing.iter().map(|it| (it.number, it.expected, it.later)).collect();
+        assert_eq!(expected, [(1, at(200), 1), (2, at(300), 1)]);
+        let mut lose = |number, ms| {
+            let began = receiver.lose(Missing { number, later: NDUPACK, expected: at(ms) });
+            (began, receiver.event)
+        };
+        assert_eq!(lose(1, 200), (true, Some((1, at(200)))));
+        assert_eq!(lose(2, 300), (false, Some((1, at(200)))));
+        assert_eq!(lose(9, 301), (true, Some((9, at(301)))));
+        // Beyond a gap of 100,000 packets no more are told apart.
+        receiver.miss(10, 300_000, at(400), at(500));
+        assert_eq!(receiver.missing.len(), 100_002);
+    }
+
+    /// Sections 6.1 and 6.2: feedback once a round-trip time while data comes; none where none came, then the next
+    /// packet is answered at once. A mark or a loss that raises the rate of events is told at once.
+    #[test]
+    fn feedback_is_due_each_round_trip_or_at_once() {
+        let mut receiver = TfrcReceiver::new(1000, false);
+        let rate = |receiver: &mut TfrcReceiver, ms| {
+            let sent = receiver.poll_transmit(at(ms))?;
+            Feedback::decode(&sent.packet.bytes).map(|feedback| (feedback.receive_rate, feedback.delay))
+        };
+        let ms = Duration::from_millis;
+        // The first: no feedback before says over which time.
+        arrive(&mut receiver, 1000, 0, false);
+        assert_eq!((rate(&mut receiver, 1005), receiver.poll_timeout()), (Some((0, ms(5))), at(1105)));
+        for (number, time) in [(1, 1010), (2, 1050), (3, 1104)] {
+            arrive(&mut receiver, time, number, false);
+        }
+        receiver.handle_timeout(at(1104));
+        assert_eq!(rate(&mut receiver, 1104), None);
+        receiver.handle_timeout(at(1105));
+        // Three packets in the 100 ms since.
+        assert_eq!((rate(&mut receiver, 1105), receiver.poll_timeout()), (Some((30_000, ms(1))), at(1205)));
+        receiver.handle_timeout(at(1205));
+        assert_eq!((rate(&mut receiver, 1205), receiver.poll_timeout()), (None, at(1305)));
+        arrive(&mut receiver, 1230, 4, false);
+        // One in the 125 ms since the last feedback.
+        assert_eq!((rate(&mut receiver, 1230), receiver.poll_timeout()), (Some((8000, ms(0))), at(1330)));
+        arrive(&mut receiver, 1240, 5, false);
+        assert_eq!(rate(&mut receiver, 1240), None);
+        arrive(&mut receiver, 1250, 6, true);
+        // Over a round-trip time at least: three packets.
+        assert_eq!(rate(&mut receiver, 1250), Some((30_000, ms(0))));
+        assert!(receiver.loss_event_rate() > 0.0);
+        // Another mark of the same event tells nothing new.
+        arrive(&mut receiver, 1260, 7, true);
+        assert_eq!(rate(&mut receiver, 1260), None);
+        assert_eq!((receiver.progress().sent_packets, receiver.progress().lost_packets), (4, 0));
+    }
+
+    /// TFRC-CR: a packet that starts again forgets the path, not the counts; its feedback says so once.
+    #[test]
+    fn a_restart_forgets_the_path() {
+        let mut receiver = TfrcReceiver::new(1000, false);
+        [0, 1, 5, 6, 7].into_iter().for_each(|number| arrive(&mut receiver, 10, number, false));
+        assert!(receiver.loss_event_rate() > 0.0 && receiver.lost == 3);
+        let data = Data { number: 50, sent: at(20), rtt: Duration::from_millis(100), restarts: true };
+        let packet = Datagram { bytes: data.encode(), filler: 1000, ..Datagram::default() };
+        receiver.handle_packet(at(20), Received { packet: &packet, path: PathId::default(), marked: false });
+        assert_eq!((receiver.loss_event_rate(), receiver.first, receiver.missing.len()), (0.0, 50, 0));
+        let progress = receiver.progress();
+        assert_eq!((progress.lost_packets, progress.delivered_bytes), (3, 6000));
+        let mut told = || {
+            let sent = receiver.poll_transmit(at(20)).and_then(|sent| Feedback::decode(&sent.packet.bytes));
+            sent.map(|feedback| feedback.restarts)
+        };
+        assert_eq!(told(), Some(true));
+        arrive(&mut receiver, 30, 51, true);
+        assert_eq!(
+            receiver
+                .poll_transmit(at(30))
+                .and_then(|sent| Feedback::decode(&sent.packet.bytes))
+                .map(|it| it.restarts),
+            Some(false)
+        );
+    }
 }

@@ -566,6 +566,51 @@ mod tests {
         assert_eq!(sender.rate, 1000.0 / 64.0);
     }
 
+    /// A sender that is not open waits for no rate, and the least round-trip time is a nanosecond.
+    #[test]
+    fn a_closed_sender_is_not_held_back() {
+        let mut sender = TfrcSender::new(1000);
+        sender.supply(at(1), Supply::Bytes(5000));
+        assert!(sender.poll_transmit(at(2)).is_none());
+        assert_eq!(sender.limits.not_limited, Limits::default().not_limited);
+        for (nanos, rtt) in [(0, 1e-9), (1, 1e-9), (2, 2e-9)] {
+            let mut sender = TfrcSender::new(1000);
+            sender.open(Time::ZERO);
+            let feedback = Feedback {
+                received_sent: at(100),
+                delay: Duration::from_millis(10),
+                receive_rate: 1000,
+                loss_event_rate: 0.0,
+                lost: 0,
+                restarts: false,
+            };
+            sender.handle_feedback(at(110) + Duration::from_nanos(nanos), &feedback);
+            assert_eq!(sender.rtt_s, rtt);
+        }
+    }
+
+    /// The series that the page names. Rates are in bit/s; the limit is twice the receive rate.
+    #[test]
+    fn a_sender_shows_its_rates() {
+        let mut sender = TfrcSender::new(1000);
+        (sender.rate, sender.equation_rate, sender.loss_event_rate, sender.rtt_s) = (10.0, 20.0, 0.25, 0.5);
+        sender.receive_rates = vec![(at(1), 30.0), (at(2), 5.0)];
+        let mut shown = Vec::new();
+        sender.observe(&mut |name, value| shown.push((name, value)));
+        let expected = [
+            ("allowed_rate_bps", 80.0),
+            ("equation_rate_bps", 160.0),
+            ("receive_limit_bps", 480.0),
+            ("loss_event_rate", 0.25),
+            ("smoothed_rtt_s", 0.5),
+        ];
+        assert_eq!(shown, expected);
+        // An open sender without data is not over.
+        let mut idle = TfrcSender::new(1000);
+        idle.open(at(0));
+        assert!(idle.poll_transmit(at(1)).is_none() && idle.poll_event().is_none());
+    }
+
     /// TFRC-CR takes the equation's rate at once. A rate that does not rise and is above the limit is limited
     /// in the second round.
     #[test]

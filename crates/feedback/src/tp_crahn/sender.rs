@@ -495,6 +495,19 @@ mod tests {
         std::iter::from_fn(|| sender.poll_event()).collect()
     }
 
+    /// Nodes mark its packets (ECT), and an open connection without data is not over.
+    #[test]
+    fn a_sender_without_data_waits() {
+        let mut idle = TpCrahnSender::new(1000, TpCrahnSettings::default());
+        idle.open(at(0));
+        assert!(idle.poll_transmit(at(1)).is_none() && idle.poll_event().is_none());
+        assert_eq!(idle.progress().waiting, Waiting::Application);
+        idle.supply(at(1), Supply::Bytes(1500));
+        let sent: Vec<_> = std::iter::from_fn(|| idle.poll_transmit(at(2))).collect();
+        assert!(sent[0].ecn_capable && sent[0].packet.stamp == Stamp::WANTED);
+        assert_eq!(sent[0].data, 1000);
+    }
+
     /// An acknowledgement of all before `cumulative` and of a packet that was sent at 0.
     fn ack(cumulative: u64, number: u64) -> Ack {
         let (answers, delay, blocks) = (at(0), Duration::ZERO, Vec::new());

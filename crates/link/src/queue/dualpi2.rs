@@ -295,6 +295,22 @@ mod tests {
         TestPacket { is_l4s: true, ..TestPacket::capable(number) }
     }
 
+    /// RFC 9332, appendix A.1: both queues share the link by their costs, while both have packets; one alone pays
+    /// nothing.
+    #[test]
+    fn a_queue_alone_pays_nothing_of_the_turn() {
+        let taken = |low: &[u32], classic: &[u32]| {
+            let mut queues = queues();
+            let frame = |number: &u32| Frame::new(l4s(*number), 1000);
+            low.iter().for_each(|number| queues.low.push(Time::ZERO, frame(number)));
+            classic.iter().for_each(|number| queues.classic.push(Time::ZERO, frame(number)));
+            queues.credit = 0;
+            queues.take().map(|(frame, cost)| (frame.packet.number, cost))
+        };
+        assert_eq!((taken(&[1], &[]), taken(&[], &[2])), (Some((1, 0)), Some((2, 0))));
+        assert_eq!((taken(&[1], &[2]), taken(&[], &[])), (Some((1, SHARE_C * 1000)), None));
+    }
+
     /// A packet waits from 0 on. At 16 ms: 0.16 * (16 - 15) ms + 3.2 * 16 ms = 0.00016 + 0.0512; at 32 ms:
     /// 0.16 * 17 ms + 3.2 * 16 ms = 0.00272 + 0.0512 more.
     #[test]

@@ -232,3 +232,60 @@ fn difference(begin: &Account, end: &Account) -> [u64; STATES] {
 fn seconds(nanos: u64) -> f64 {
     nanos as f64 / 1e9
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weights(of: [u64; 6]) -> Carried {
+        let [delivered, headers, duplicate, lost, interfered, other] = of;
+        Carried { delivered, headers, duplicate, lost, interfered, other }
+    }
+
+    fn shares(of: Carried) -> [u64; 6] {
+        [of.delivered, of.headers, of.duplicate, of.lost, of.interfered, of.other]
+    }
+
+    /// Time is shared by bytes, to the nanosecond: the largest takes what rounding leaves.
+    #[test]
+    fn time_is_shared_by_bytes() {
+        for (bytes, nanos, expected) in [
+            ([1, 2, 3, 4, 5, 5], 200, [10, 20, 30, 40, 50, 50]),
+            ([1, 3, 0, 0, 0, 0], 7, [1, 6, 0, 0, 0, 0]),
+            ([0, 0, 0, 0, 0, 7], 5, [0, 0, 0, 0, 0, 5]),
+            ([0; 6], 5, [0, 0, 0, 0, 0, 5]),
+            ([u64::MAX, u64::MAX, 0, 0, 0, 0], 10, [5, 5, 0, 0, 0, 0]),
+        ] {
+            assert_eq!(shares(weights(bytes).share(nanos)), expected);
+        }
+    }
+
+    /// Headers are what is neither new nor repeated. A packet that was offered before the span may be taken off.
+    #[test]
+    fn bytes_of_a_link_have_a_cause() {
+        let mut carried = weights([0; 6]);
+        carried.add(&Reached { wire: 100, new: 60, repeated: 30 });
+        carried.add(&Reached { wire: 10, new: 9, repeated: 9 });
+        assert_eq!(shares(carried), [69, 10, 39, 0, 0, 0]);
+        let crossing = Crossing { carried, ..Crossing::default() };
+        let begin = Account { lost_bytes: 1, interfered_bytes: 2, other_bytes: 5, ..Account::default() };
+        let end = Account { lost_bytes: 4, interfered_bytes: 8, other_bytes: 6, ..Account::default() };
+        assert_eq!(shares(crossing.carried(&begin, &end)), [69, 10, 39, 3, 6, 1]);
+        assert_eq!(crossing.carried(&begin, &Account { other_bytes: 4, ..end }).other, 0);
+    }
+
+    /// Of a served link the packets' own time is shared, of another all that no state has. What a silence cut is
+    /// lost.
+    #[test]
+    fn what_no_state_has_was_transmitted() {
+        let mut end = Account { at: 1000, ..Account::default() };
+        end.add(State::Data, 300);
+        end.add(State::Cut, 100);
+        end.add(State::Silent, 250);
+        let begin = Account { at: 100, ..Account::default() };
+        let delivered = weights([1, 0, 0, 0, 0, 0]);
+        let spent = |is_served| shares(Spent::new(&begin, &end, is_served, &delivered).carried);
+        assert_eq!((spent(true), spent(false)), ([300, 0, 0, 100, 0, 0], [250, 0, 0, 100, 0, 0]));
+        assert_eq!(Spent::new(&begin, &end, false, &delivered).of(State::Silent), 250e-9);
+    }
+}

@@ -20,8 +20,8 @@ pub(crate) struct Net {
     pub(crate) receiver: BoxedEndpoint,
     pub(crate) now: Time,
     path: Path,
-    /// Packets on their way, by arrival: to the receiver or not.
-    flying: BTreeMap<(Time, u64), (bool, Datagram)>,
+    /// Packets on their way, by arrival: to the receiver or not, marked or not.
+    flying: BTreeMap<(Time, u64), (bool, bool, Datagram)>,
     numbered: u64,
     free_at: Time,
     random: RandomStream,
@@ -34,6 +34,12 @@ pub(crate) struct Net {
     pub(crate) dropped: u64,
     pub(crate) sent: Vec<(Time, bool, Datagram)>,
     pub(crate) events: Vec<(Time, EndpointEvent)>,
+    /// Events of the receiver.
+    pub(crate) told: Vec<(Time, EndpointEvent)>,
+    /// The next ECN-capable data packet is marked.
+    pub(crate) marks: bool,
+    /// Data packets that were ECN-capable.
+    pub(crate) capable: u64,
     pub(crate) keeps: bool,
     pub(crate) on_link: u64,
 }
@@ -56,6 +62,9 @@ impl Net {
             dropped: 0,
             sent: Vec::new(),
             events: Vec::new(),
+            told: Vec::new(),
+            marks: false,
+            capable: 0,
             keeps: true,
             on_link: 0,
         }
@@ -98,7 +107,7 @@ impl Net {
         self.free_at.saturating_since(self.now)
     }
 
-    fn put(&mut self, to_receiver: bool, datagram: Datagram) {
+    fn put(&mut self, to_receiver: bool, is_capable: bool, datagram: Datagram) {
         let now = self.now;
         if self.keeps {
             self.sent.push((now, to_receiver, datagram.clone()));
@@ -130,7 +139,9 @@ impl Net {
             return;
         }
         self.numbered += 1;
-        self.flying.insert((arrival, self.numbered), (to_receiver, datagram));
+        self.capable += u64::from(is_capable);
+        let is_marked = is_capable && std::mem::take(&mut self.marks);
+        self.flying.insert((arrival, self.numbered), (to_receiver, is_marked, datagram));
     }
 
     fn pump(&mut self) {
@@ -138,18 +149,20 @@ impl Net {
             let mut idle = true;
             while let Some(out) = self.sender.poll_transmit(self.now) {
                 idle = false;
-                self.put(true, out.packet);
+                self.put(true, out.ecn_capable, out.packet);
             }
             while let Some(out) = self.receiver.poll_transmit(self.now) {
                 idle = false;
-                self.put(false, out.packet);
+                self.put(false, false, out.packet);
             }
             while let Some(event) = self.sender.poll_event() {
                 if !matches!(event, EndpointEvent::RoundTrip(_)) {
                     self.events.push((self.now, event));
                 }
             }
-            while self.receiver.poll_event().is_some() {}
+            while let Some(event) = self.receiver.poll_event() {
+                self.told.push((self.now, event));
+            }
             if idle {
                 return;
             }
@@ -171,8 +184,8 @@ impl Net {
             assert!(idle < 10_000, "an end asks for the same time again and again at {:?}", self.now);
             self.now = self.now.max(next);
             if arrival <= self.now {
-                let (_, (to_receiver, datagram)) = self.flying.pop_first().unwrap();
-                let received = Received { packet: &datagram, path: PathId::default(), marked: false };
+                let (_, (to_receiver, marked, datagram)) = self.flying.pop_first().unwrap();
+                let received = Received { packet: &datagram, path: PathId::default(), marked };
                 let end = if to_receiver { &mut self.receiver } else { &mut self.sender };
                 end.handle_packet(self.now, received);
             } else {

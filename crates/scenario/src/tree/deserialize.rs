@@ -247,16 +247,14 @@ impl<'de> de::Deserializer<'de> for &'de SpannedValue {
                 [] => {
                     Err(Fault::new("the table is empty", format!("write one of {}", suggest::list(variants))))
                 }
-                [.., _] if entries.iter().any(|entry| !variants.contains(&&*entry.key)) => {
-                    let other = entries.iter().find(|entry| !variants.contains(&&*entry.key));
-                    let entry = other.unwrap_or(&entries[0]);
-                    Err(Fault::stray(&entry.key, variants).at(entry.key_span.as_ref()))
-                }
-                [first, second, ..] => Err(Fault::new(
-                    format!("\"{}\" and \"{}\" exclude each other", first.key, second.key),
-                    format!("keep one of {}", suggest::list(variants)),
-                )
-                .at(second.key_span.as_ref())),
+                [first, second, ..] => match entries.iter().find(|entry| !variants.contains(&&*entry.key)) {
+                    Some(entry) => Err(Fault::stray(&entry.key, variants).at(entry.key_span.as_ref())),
+                    None => Err(Fault::new(
+                        format!("\"{}\" and \"{}\" exclude each other", first.key, second.key),
+                        format!("keep one of {}", suggest::list(variants)),
+                    )
+                    .at(second.key_span.as_ref())),
+                },
             },
             _ => {
                 let names = format!("one of {}", suggest::list(variants));

@@ -232,3 +232,53 @@ fn signal_rate(line: &Line, measured: &Measurement, station: u16) -> Option<Rate
     // Below the lowest step but above the threshold: the lowest.
     steps.get(step.saturating_sub(1)).map(|step| step.rate)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journey::{RateStep, Signal, TrainDynamics};
+    use cogtcp_spectrum::DurationLaw;
+    use cogtcp_units::{Probability, Seed};
+
+    /// A step holds from its level on; below the lowest step the lowest does, and without steps the link's own rate.
+    #[test]
+    fn a_level_has_the_rate_of_its_step() {
+        let rate = Rate::from_bits_per_second;
+        let mut line = Line {
+            name: String::new(),
+            description: String::new(),
+            train: TrainDynamics { top_speed: 40.0, acceleration: 0.5, braking: 1.0, slack: 0.0 },
+            stations: Vec::new(),
+            limits: Vec::new(),
+            base_stations: Vec::new(),
+            tunnels: Vec::new(),
+            borders: Vec::new(),
+            signal: Signal {
+                path_loss: 120.0,
+                exponent: 3.5,
+                shadowing: 0.0,
+                correlation: 100.0,
+                terrain: Probability::ZERO,
+                terrain_seed: Seed::default(),
+                threshold: -98.0,
+                recovery: 0.0,
+                handover_margin: 3.0,
+                handover: DurationLaw::Fixed(Duration::ZERO),
+                interval: Duration::from_millis(100),
+                rates: Vec::new(),
+            },
+        };
+        let at = |line: &Line, level: f32| {
+            let (time, position, speed) = (Time::ZERO, 0.0, 0.0);
+            let measured = Measurement { time, position, speed, levels: vec![(4, level)], serving: None };
+            assert_eq!(measured.loudest(), Some((4, f64::from(level))));
+            signal_rate(line, &measured, 4)
+        };
+        assert_eq!(at(&line, -80.0), None);
+        assert_eq!((line.start(), line.end()), (0.0, 0.0), "without stations");
+        let step = |above, bits| RateStep { above, rate: rate(bits) };
+        line.signal.rates = vec![step(-95.0, 1), step(-90.0, 2), step(-80.0, 3)];
+        let levels = [-99.0, -95.0, -90.5, -90.0, -80.0, -10.0];
+        assert_eq!(levels.map(|level| at(&line, level)), [1, 1, 1, 2, 3, 3].map(|bits| Some(rate(bits))));
+    }
+}

@@ -100,3 +100,33 @@ fn late(time: Time, slack: u32) -> Time {
     // Saturating: at rate 0 a packet arrives at the end of all times.
     Time::from_nanos(time.as_nanos().saturating_add(u64::from(slack)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cogtcp_link::{LinkConfig, LinkPayload};
+    use cogtcp_units::{Duration, Rate};
+
+    #[derive(Clone, Copy, Debug, Default)]
+    struct Nothing;
+    impl LinkPayload for Nothing {}
+    impl Payload for Nothing {
+        fn transit(&self) -> crate::Transit {
+            crate::Transit::default()
+        }
+        fn set_transit(&mut self, _: crate::Transit) {}
+    }
+
+    /// What a host sends late reaches the next node after the batch: a batch is a nanosecond shorter than the
+    /// link's delay, and at most 50 ms.
+    #[test]
+    fn a_batch_is_shorter_than_the_delay() {
+        let of = |nanos| {
+            let config = LinkConfig::new(Rate::ZERO, Duration::from_nanos(nanos));
+            slack(&Link::<Nothing>::plain(&config))
+        };
+        assert_eq!([0, 1, 2, 10_000_000].map(of), [0, 0, 1, 9_999_999]);
+        assert_eq!([50_000_000, 50_000_001, 90_000_000].map(of), [49_999_999, 50_000_000, 50_000_000]);
+        assert_eq!((late(Time::from_nanos(5), 7), late(Time::MAX, 7)), (Time::from_nanos(12), Time::MAX));
+    }
+}

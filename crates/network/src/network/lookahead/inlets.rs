@@ -200,3 +200,55 @@ impl<P: Payload> Network<P> {
         count
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+    struct Numbered(u32);
+    impl cogtcp_link::LinkPayload for Numbered {}
+    impl Payload for Numbered {
+        fn transit(&self) -> crate::Transit {
+            crate::Transit::default()
+        }
+        fn set_transit(&mut self, _: crate::Transit) {}
+    }
+
+    /// The first round is of 1 ms; the link and the host behind it allow no longer one, and no round is longer than
+    /// 50 ms.
+    #[test]
+    fn packets_are_played_within_a_period() {
+        let ms = Duration::from_millis;
+        for (slack, period, longest) in [(ms(90), ms(1), ms(50)), (ms(7), ms(1), ms(7))] {
+            let inlet = Inlet::<Numbered>::new(3, slack);
+            assert_eq!((inlet.period, inlet.longest, inlet.due), (period, longest, Time::MAX));
+        }
+        let short = Duration::from_micros(3);
+        assert_eq!(Inlet::<Numbered>::new(3, short).period, short);
+    }
+
+    /// Only a packet that is to be played earlier than all is scheduled. Packets that come in order need no sort; of
+    /// two at one place in the order the link directions decide.
+    #[test]
+    fn the_earliest_packet_is_scheduled() {
+        let at = Time::from_millis;
+        let mut inlet = Inlet::new(3, Duration::from_millis(9));
+        let mut add = |since, arrival, number| {
+            let due = inlet.add(at(since), at(arrival), Frame::new(Numbered(number), 100));
+            (due, inlet.is_sorted)
+        };
+        assert_eq!(add(1, 5, 0), (Some(at(6)), true));
+        assert_eq!(add(1, 7, 1), (None, true));
+        assert_eq!(add(2, 7, 2), (None, true));
+        assert_eq!(add(2, 7, 3), (None, false));
+        assert_eq!(add(1, 4, 4), (Some(at(5)), false));
+        let mut seen = Vec::new();
+        inlet.visit(&mut |frame| seen.push(frame.packet.0));
+        assert_eq!(seen, [0, 1, 2, 3, 4]);
+        // A place that is free is used again.
+        inlet.free.push(2);
+        inlet.add(at(3), at(9), Frame::new(Numbered(5), 100));
+        assert_eq!((inlet.frames.len(), inlet.frames[2].packet, inlet.free.len()), (5, Numbered(5), 0));
+    }
+}
