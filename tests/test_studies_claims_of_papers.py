@@ -39,12 +39,20 @@ def test_cubic_is_above_newreno_and_westwood() -> None:
     assert len(row.statements) == 14
 
 
+def test_c2_beside_bbr_is_no_claim_of_the_paper() -> None:
+    # The paper speaks of classical flavors of TCP, and does not name BBR.
+    used = {name: {s.says for s in _claim(name).statements} for name in ("c2-x1", "c2-x5")}
+    assert [len(used["c2-x1"]), sum("CUBIC" in says for says in used["c2-x1"])] == [2, 2]
+    assert [len(used["c2-x5"]), sum("BBR" in says for says in used["c2-x5"])] == [2, 2]
+
+
 @pytest.mark.parametrize(
     ("name", "ours"),
     [
         ("c2-x1", False),
         ("c2-x2", False),
         ("c2-x3", True),
+        ("c2-x5", True),
         ("manet-r1", True),
         ("manet-n1", True),
         ("manet-t1", False),

@@ -126,3 +126,11 @@ def test_c2_quick(quick_study: QuickStudy, tmp_path: Path) -> None:
     kept = shutil.copytree(folder, tmp_path / "out")
     again = studies.reproduce("c2-f3", quick=True, seeds=2, out=kept)
     assert again.claims[0].to_dict() == result.claims[0].to_dict()
+
+
+@pytest.mark.parametrize("study", [study for study in studies.list_studies() if joint.read(study)], ids=str)
+def test_the_joint_setting_is_shipped_as_a_scenario(study: studies.Study) -> None:
+    head, text = (study.folder / "scenarios" / "joint.toml").read_text("utf-8").split("\n", 1)
+    assert head == f"# The joint setting of {study.name}: `cogtcp reproduce {study.main} --joint --scenario`."
+    (row,) = folder.chosen(study, [study.main])
+    assert text == studies.scenario_at(study, row, "joint").to_toml()

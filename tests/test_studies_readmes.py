@@ -59,6 +59,7 @@ def c2() -> list[str]:
     return [
         f"It fails at {counts('c2', 'c2-f3')['fails']}; in all of them the first slow start may",
         "`f4a` holds at {} setting of the {} with a clear result".format(*count("c2-f4a")),
+        "`x1`, beside CUBIC, holds at {} of {}".format(*count("c2-x1")),
         "`f4c` at {} of {}".format(*count("c2-f4c")),
         "flat at {} of {}".format(*count("c2-f4c", "C2 hardly depends on the length of on")),
         "(`f4j`) shares are equal within 1 s at {} of {} settings".format(*count("c2-f4j")),

@@ -3,8 +3,8 @@
     .venv/bin/python docs/images/draw.py                # all
     .venv/bin/python docs/images/draw.py sensed-link    # the README's: seconds
 
-`fig3.svg` needs the runs of the study c2: some minutes, kept in results/reproduce-c2. `tune.svg` needs
-Optuna.
+`fig3.svg` and those of a study's main figure, as `c2.svg`, need runs: some minutes, kept in
+results/reproduce-c2. `tune.svg` needs Optuna.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from cogtcp import studies
 from cogtcp.showing.report import bars
 from cogtcp.showing.report.alone import alone
 from cogtcp.showing.report.surface import surface
+from cogtcp.studies import folder, joint
 from cogtcp.studies.drawing import draw
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ ROOT = HERE.parents[1]
 
 def main() -> None:
     """Draw those that are named, or all."""
-    wanted = sys.argv[1:] or ["sensed-link", "fig3", "tune"]
-    for name in wanted:
-        {"sensed-link": sensed_link, "fig3": fig3, "tune": tune}[name]()
+    own = {"sensed-link": sensed_link, "fig3": fig3, "tune": tune}
+    mains = [study.name for study in studies.list_studies() if joint.read(study) is not None]
+    for name in sys.argv[1:] or [*own, *mains]:
+        own.get(name, lambda name=name: main_figure(name))()
 
 
 def sensed_link() -> None:
@@ -45,6 +47,14 @@ def fig3() -> None:
     """Draw Fig. 3 of the study c2."""
     result = studies.reproduce("c2", only="c2-f3", out=ROOT / "results" / "reproduce-c2")
     save("fig3", draw(result.claims[0].outcome.figures[0]))
+
+
+def main_figure(name: str) -> None:
+    """Draw a paper's main figure at the joint setting."""
+    study, _ = folder.find(name)
+    out = ROOT / "results" / f"reproduce-{name}"
+    result = studies.reproduce(name, only=study.main, at="joint", out=out)
+    save(name, draw(result.claims[0].outcome.figures[0]))
 
 
 def tune() -> None:

@@ -380,6 +380,17 @@ def search_joint(
         ):
             # At once: what takes long comes after it.
             path = joint.keep(found, outcome, provenance.version())
+            _ship_joint(found)
+    return path
+
+
+def _ship_joint(study: Study) -> Path:
+    """Write the kept joint setting as a scenario: the first point of the study's main claim."""
+    row = next((row for row in study.claims if row.id == study.main), study.claims[0])
+    path = study.folder / "scenarios" / "joint.toml"
+    path.parent.mkdir(exist_ok=True)
+    head = f"# The joint setting of {study.name}: `cogtcp reproduce {row.id} --joint --scenario`.\n"
+    write_file(path, head + scenario_at(study, row, "joint").to_toml())
     return path
 
 
