@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cogtcp import Scenario, models, run, runner, studies
-from cogtcp.studies import code
+from cogtcp.studies import code, folder, joint
 from cogtcp.studies.common_tests import functions_of
 
 if TYPE_CHECKING:
@@ -128,7 +128,9 @@ def test_c2_quick(quick_study: QuickStudy, tmp_path: Path) -> None:
     assert again.claims[0].to_dict() == result.claims[0].to_dict()
 
 
-@pytest.mark.parametrize("study", [study for study in studies.list_studies() if joint.read(study)], ids=str)
+@pytest.mark.parametrize(
+    "study", [study for study in STUDIES if joint.read(study)], ids=lambda study: study.name
+)
 def test_the_joint_setting_is_shipped_as_a_scenario(study: studies.Study) -> None:
     head, text = (study.folder / "scenarios" / "joint.toml").read_text("utf-8").split("\n", 1)
     assert head == f"# The joint setting of {study.name}: `cogtcp reproduce {study.main} --joint --scenario`."
