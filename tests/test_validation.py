@@ -134,7 +134,9 @@ def test_causes_stand_beside_what_they_explain() -> None:
 
 
 def test_families_are_summed_up() -> None:
-    result = Validation(1, [line(0.97, 1.03), line(0.95, 0.97), line(0.9, 0.94, recovery="sack"), line(0.9, 0.94)])
+    result = Validation(
+        1, [line(0.97, 1.03), line(0.95, 0.97), line(0.9, 0.94, recovery="sack"), line(0.9, 0.94)]
+    )
     (row,) = summary(result)
     assert (row.family, row.peer, row.cases) == ("dumbbell", "ns-2", 4)
     # Ratios of 1, 0.96, 0.92 and 0.92.
@@ -165,7 +167,9 @@ def test_every_model_names_its_families() -> None:
 
 
 def test_the_answer_counts_what_nobody_explains() -> None:
-    result = Validation(1, [line(0.97, 1.03), line(0.9, 0.94, recovery="sack"), line(0.9, 0.94), line(0.91, 1.0)])
+    result = Validation(
+        1, [line(0.97, 1.03), line(0.9, 0.94, recovery="sack"), line(0.9, 0.94), line(0.91, 1.0)]
+    )
     assert result.answer == (
         "1 of 4 numbers lie within their bands, 2 beyond, 1 unclear (more runs needed). "
         "1 differs without a known cause."
