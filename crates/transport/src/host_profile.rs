@@ -66,7 +66,7 @@ impl HostProfile {
                 window_validation: false,
                 handshake: Handshake { mss: 1000, ..rfc.handshake },
                 recovery: LossRecovery {
-                    newreno_variant: NewRenoVariant::SlowButSteady,
+                    newreno_variant: NewRenoVariant::Impatient,
                     full_ack_window: FullAckWindow::Ssthresh,
                     fast_retransmit_guard: FastRetransmitGuard::Window,
                     hold_ssthresh: false,

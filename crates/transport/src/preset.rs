@@ -141,9 +141,10 @@ mod tests {
                 (sender.recovery.prr, sender.recovery.rack, sender.recovery.tlp),
                 (today, today, today)
             );
-            // Of all hosts, only those of the RFCs let the timer run through a recovery.
+            // The hosts of the RFCs and of ns-2 (`newreno_changes1_` 1) let the timer run through a recovery.
             let is_steady = sender.recovery.newreno_variant == crate::NewRenoVariant::SlowButSteady;
-            assert_eq!(is_steady, preset.host != HostProfile::Rfc, "{preset:?}");
+            let is_impatient = matches!(preset.host, HostProfile::Rfc | HostProfile::Ns2);
+            assert_eq!(is_steady, !is_impatient, "{preset:?}");
             assert_eq!(sender.recovery.algorithm, preset.recovery);
             let fast = matches!(preset.host, HostProfile::Linux | HostProfile::Ns2 | HostProfile::Ns3In2013);
             assert_eq!(
